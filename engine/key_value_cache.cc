@@ -98,9 +98,9 @@ void CacheRows::shorten(int slot, int length) {
     const std::int32_t row = shortened.rows.back();
     group.free_rows.push_back(row);
     const auto is_dropped = [row](const auto& taken) { return taken.second == row; };
-    if (const auto place = std::ranges::find_if(group.taken.rbegin(), group.taken.rend(), is_dropped);
-        place != group.taken.rend()) {
-      group.taken.erase(std::prev(place.base()));
+    if (const auto found = std::ranges::find_if(group.taken.rbegin(), group.taken.rend(), is_dropped);
+        found != group.taken.rend()) {
+      group.taken.erase(std::prev(found.base()));
     }
   }
 }
@@ -192,9 +192,9 @@ void KeyValueCache::write(std::int64_t row, const float* keys, const float* valu
   const Dim width = form_.head_dim;
   const kernels::AttentionRows layout = this->keys(nullptr);
   for (int head = 0; head < form_.heads; ++head) {
-    const auto place = static_cast<std::size_t>(head * layout.head_stride + layout.before(row)) * size_of(form_.type);
-    store_as(form_.type, keys + head * width, width, keys_.raw() + place);
-    store_as(form_.type, values + head * width, width, values_.raw() + place);
+    const auto offset = static_cast<std::size_t>(head * layout.head_stride + layout.before(row)) * size_of(form_.type);
+    store_as(form_.type, keys + head * width, width, keys_.raw() + offset);
+    store_as(form_.type, values + head * width, width, values_.raw() + offset);
   }
 }
 

@@ -284,22 +284,22 @@ void MatMul::forward(const Tensor& input, const Tensor* residual, Tensor& output
   const int slices = static_cast<int>(slices_.size());
   // Split the rows into blocks. Run blocks of equal size together, because each team.run() has a cost.
   for (int first_row = 0; first_row < all.count;) {
-    const int piece = front.spec().backend->block_rows(front, all.count - first_row, output_width_);
-    const int pieces = (all.count - first_row) / piece;
+    const int block = front.spec().backend->block_rows(front, all.count - first_row, output_width_);
+    const int blocks = (all.count - first_row) / block;
     // An item is the product of one block of rows and one slice.
     const auto body = [&](int item, int thread) {
       const Slice& slice = slices_[static_cast<std::size_t>(item % slices)];
-      kernels::MatMulRows part = all.part(first_row + item / slices * piece, piece);
+      kernels::MatMulRows part = all.part(first_row + item / slices * block, block);
       part.output.output += slice.first;
       if (part.output.residual != nullptr) part.output.residual += slice.first;
       slice.matrix.multiply(part, state.matmul_primitives(thread));
     };
-    if (piece * input_width_ * output_width_ < kWorkWorthSharing) {
-      for (int item = 0; item < pieces * slices; ++item) body(item, 0);
+    if (block * input_width_ * output_width_ < kWorkWorthSharing) {
+      for (int item = 0; item < blocks * slices; ++item) body(item, 0);
     } else {
-      state.team().run(pieces * slices, body);
+      state.team().run(blocks * slices, body);
     }
-    first_row += pieces * piece;
+    first_row += blocks * block;
   }
 }
 

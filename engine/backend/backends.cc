@@ -133,8 +133,8 @@ const Backend* kernel_for(Precision precision) {
 
 int equal_blocks(const PackedMatrix&, std::int64_t remaining, std::int64_t) {
   constexpr int kMaxRows = 128;
-  const std::int64_t pieces = (remaining + kMaxRows - 1) / kMaxRows;
-  return static_cast<int>((remaining + pieces - 1) / pieces);
+  const std::int64_t blocks = (remaining + kMaxRows - 1) / kMaxRows;
+  return static_cast<int>((remaining + blocks - 1) / blocks);
 }
 
 BackendChoice default_backend() {

@@ -268,15 +268,15 @@ void PackedMatrix::copy_row(int output, float* row) const {
   const std::byte* panel = packed_.raw() + index / width * layout.panel_bytes;
   // Use a buffer on the stack, because glibc aborts if it cannot allocate a thread_local buffer.
   std::array<std::byte, 1024> stored;
-  const int piece = static_cast<int>(stored.size() * (layout.is_nibbles() ? 2 : 1) / size_of(layout.stored));
+  const int chunk = static_cast<int>(stored.size() * (layout.is_nibbles() ? 2 : 1) / size_of(layout.stored));
   std::size_t before = 0;
-  for (int first = 0; first < spec_.input_width; first += piece, row += piece, before += stored.size()) {
+  for (int first = 0; first < spec_.input_width; first += chunk, row += chunk, before += stored.size()) {
     with_unit_of(layout.unit_bytes(), [&](auto unit) {
       pick_row<decltype(unit)>(panel + before * width, std::min(stored.size(), layout.row_bytes - before), width,
                                index % width, stored.data());
     });
     // Convert to floats.
-    const int count = std::min(piece, spec_.input_width - first);
+    const int count = std::min(chunk, spec_.input_width - first);
     const float scale = layout.scales != 0 ? panels_.epilogue.column_scales[output] : 1.0f;
     if (layout.is_nibbles()) {
       for (int block = 0; block * kernels::kNibbleBlock < count; ++block) {

@@ -11,13 +11,13 @@ constexpr std::size_t kSharedBytes = 16u << 20;
 Tensor WeightMemory::take(std::size_t bytes) {
   if (bytes >= Tensor::kHugePageBytes) return Tensor::of_bytes(bytes);
   const std::size_t reserved = Tensor::aligned(bytes);
-  if (piece_.empty() || piece_.bytes() - taken_ < reserved) {
-    piece_ = Tensor::of_bytes(kSharedBytes);
+  if (block_.empty() || block_.bytes() - taken_ < reserved) {
+    block_ = Tensor::of_bytes(kSharedBytes);
     taken_ = 0;
   }
   const std::size_t first = taken_;
   taken_ += reserved;
-  return piece_.slice(static_cast<std::int64_t>(first), static_cast<std::int64_t>(bytes));
+  return block_.slice(static_cast<std::int64_t>(first), static_cast<std::int64_t>(bytes));
 }
 
 }  // namespace encdec

@@ -15,7 +15,7 @@ class WeightMemory {
   Tensor take(std::size_t bytes);
 
  private:
-  Tensor piece_;           // the block that small matrices share
+  Tensor block_;           // the block that small matrices share
   std::size_t taken_ = 0;  // bytes of the block in use
 };
 

@@ -35,7 +35,7 @@ bool fits(const Shape& stored, const Shape& expected, const Tensor* scale) {
 }
 
 // Size in bytes of the buffer for reading a tensor in parts.
-constexpr std::size_t kPieceBytes = std::size_t{32} << 10;
+constexpr std::size_t kChunkBytes = std::size_t{32} << 10;
 
 // Writes each integer divided by `divisor`. `integers` may be unaligned, as they are in a file.
 void divide(DataType type, const std::byte* integers, std::span<float> output, float divisor) {
@@ -88,12 +88,12 @@ void WeightStore::read_as_float(const Tensor& tensor, Dim first, Dim count, floa
   };
   if (tensor.type() == DataType::float32) return read(bytes(first, count), reinterpret_cast<std::byte*>(output));
   // Convert other types in parts that fit the buffer.
-  alignas(Tensor::kAlignment) std::array<std::byte, kPieceBytes> piece;
-  const Dim most = static_cast<Dim>(kPieceBytes) / size;
+  alignas(Tensor::kAlignment) std::array<std::byte, kChunkBytes> chunk;
+  const Dim most = static_cast<Dim>(kChunkBytes) / size;
   for (Dim done = 0; done < count; done += most) {
     const Dim part = std::min(most, count - done);
-    read(bytes(first + done, part), piece.data());
-    copy_as_float(Tensor(piece.data(), tensor.type(), {part}), 0, part, output + done);
+    read(bytes(first + done, part), chunk.data());
+    copy_as_float(Tensor(chunk.data(), tensor.type(), {part}), 0, part, output + done);
   }
 }
 
@@ -215,16 +215,16 @@ void WeightMatrix::copy(Dim first, Dim count, float* output) const {
   if (count == 0) return;
   if (store_ == nullptr) return copy_as_float(stored_, first, count, output);
   if (scale_.empty()) return store_->read_as_float(stored_, first, count, output);
-  std::array<std::byte, kPieceBytes> piece;
-  const Dim size = static_cast<Dim>(size_of(stored_.type())), most = static_cast<Dim>(kPieceBytes) / size;
+  std::array<std::byte, kChunkBytes> chunk;
+  const Dim size = static_cast<Dim>(size_of(stored_.type())), most = static_cast<Dim>(kChunkBytes) / size;
   const Dim scale_width = stored_.elements() / scale_.elements();  // number of elements that share a scale
   for (Dim done = 0; done < count;) {
     // End each part where the buffer is full or where the next scale begins.
     const Dim at = first + done, part = std::min({count - done, most, scale_width - at % scale_width});
     float divisor = 1.0f;
     store_->read_as_float(scale_, at / scale_width, 1, &divisor);
-    store_->read({stored_.raw() + at * size, static_cast<std::size_t>(part * size)}, piece.data());
-    divide(stored_.type(), piece.data(), {output + done, static_cast<std::size_t>(part)}, divisor);
+    store_->read({stored_.raw() + at * size, static_cast<std::size_t>(part * size)}, chunk.data());
+    divide(stored_.type(), chunk.data(), {output + done, static_cast<std::size_t>(part)}, divisor);
     done += part;
   }
 }

@@ -87,24 +87,24 @@ HWY_NOINLINE void attend_few(const HeadAttention& head, int first, float* HWY_RE
 }
 
 // sum_lanes() adds four lanes in the order (0 + 2) + (1 + 3), then the next four in the same order. Returns the lane at
-// index `place` of this order. The code for many queries adds in the same order, so that results are bitwise identical.
-constexpr int lane_at(int place) {
+// `index` of this order. The code for many queries adds in the same order, so that results are bitwise identical.
+constexpr int lane_at(int index) {
   constexpr int kOrder[] = {0, 2, 1, 3};
-  return kLanes == 1 ? 0 : place / 4 * 4 + kOrder[place % 4];
+  return kLanes == 1 ? 0 : index / 4 * 4 + kOrder[index % 4];
 }
 
 // Copies the keys to panels of kPanelKeys keys, and repeats the last key to fill the last panel. A panel has one row
 // per dimension, in the order of score_panel(): lane by lane for QuerySet::some, else ascending.
 template <class T>
 void pack_keys(const HeadAttention& head, float* HWY_RESTRICT panel) {
-  int places[kLanes];  // for each lane, the panel row of the lane's first dimension
-  for (int place = 0, taken = 0; place < kLanes; ++place) {
-    const int lane = lane_at(place);
-    places[lane] = taken;
+  int rows[kLanes];  // for each lane, the panel row of the lane's first dimension
+  for (int index = 0, taken = 0; index < kLanes; ++index) {
+    const int lane = lane_at(index);
+    rows[lane] = taken;
     taken += (head.head_dim - lane + kLanes - 1) / kLanes;  // adds 0 for a lane without dimensions
   }
   const auto row_of = [&](int i) {
-    return panel + (head.queries != QuerySet::some ? i : places[i % kLanes] + i / kLanes) * kPanelKeys;
+    return panel + (head.queries != QuerySet::some ? i : rows[i % kLanes] + i / kLanes) * kPanelKeys;
   };
   for (int first = 0; first < head.key_count; first += kPanelKeys, panel += kPanelKeys * head.head_dim) {
     for (int k = 0; k < kPanelKeys; k += 4) {
@@ -159,13 +159,13 @@ HWY_INLINE void sum_lane_by_lane(const HeadAttention& head, const float* HWY_RES
     sum_lane(0, total);
   } else {
     for (auto& row : total) std::fill(std::begin(row), std::end(row), hn::Zero(D()));
-    for (int place = 0; place < kLanes; place += 4) {
+    for (int index = 0; index < kLanes; index += 4) {
       Tile even, odd, other;
-      sum_lane(lane_at(place), even);
-      sum_lane(lane_at(place + 1), other);
+      sum_lane(lane_at(index), even);
+      sum_lane(lane_at(index + 1), other);
       add(even, other);
-      sum_lane(lane_at(place + 2), odd);
-      sum_lane(lane_at(place + 3), other);
+      sum_lane(lane_at(index + 2), odd);
+      sum_lane(lane_at(index + 3), other);
       add(odd, other);
       add(even, odd);
       add(total, even);
@@ -209,20 +209,20 @@ struct ManyQueriesScratch {
 // left. Returns the first query that is left.
 template <class T>
 int attend_many(const HeadAttention& head, int first, float* HWY_RESTRICT scratch) {
-  const ManyQueriesScratch places(head);
-  const float* panels = scratch + places.keys;
-  const PackedValues values{scratch + places.values, places.value_width};
-  pack_keys<T>(head, scratch + places.keys);
+  const ManyQueriesScratch layout(head);
+  const float* panels = scratch + layout.keys;
+  const PackedValues values{scratch + layout.values, layout.value_width};
+  pack_keys<T>(head, scratch + layout.keys);
   values.pack<T>(head);
   for (; first + kTileQueries / 2 <= head.query_count; first = std::min(first + kTileQueries, head.query_count)) {
     check_cancelled();  // with a long source, a tile takes milliseconds, and a head has many tiles
     QueryGroup<kTileQueries> group(head, first);
     for (int j = group.first_key() / kPanelKeys * kPanelKeys; j < group.end_key(); j += kPanelKeys) {
       score_panel(head, group.queries, panels + static_cast<std::ptrdiff_t>(j) * head.head_dim, scratch + j,
-                  places.stride);
+                  layout.stride);
     }
-    weigh_keys(head, scratch, places.stride, group);
-    weigh_values<kTileVectors>(head, values, scratch, places.stride, group);
+    weigh_keys(head, scratch, layout.stride, group);
+    weigh_values<kTileVectors>(head, values, scratch, layout.stride, group);
   }
   return first;
 }
@@ -252,25 +252,25 @@ struct Bfloat16Scratch {
 };
 
 void attend_in_bfloat16(const HeadAttention& head, float* HWY_RESTRICT scratch) {
-  const Bfloat16Scratch places(head);
+  const Bfloat16Scratch layout(head);
   const auto* keys = static_cast<const std::uint16_t*>(head.keys.data);
   const auto* values = static_cast<const std::uint16_t*>(head.values.data);
   if (head.keys.form != RowForm::packed) {
-    auto* packed_keys = reinterpret_cast<std::uint16_t*>(scratch + places.keys);
-    auto* packed_values = reinterpret_cast<std::uint16_t*>(scratch + places.values);
-    pack_bfloat16_keys(places.packed, head.keys.row<float>(0), head.keys.stride, packed_keys);
-    pack_bfloat16_values(places.packed, head.values.row<float>(0), head.values.stride, packed_values);
+    auto* packed_keys = reinterpret_cast<std::uint16_t*>(scratch + layout.keys);
+    auto* packed_values = reinterpret_cast<std::uint16_t*>(scratch + layout.values);
+    pack_bfloat16_keys(layout.packed, head.keys.row<float>(0), head.keys.stride, packed_keys);
+    pack_bfloat16_values(layout.packed, head.values.row<float>(0), head.values.stride, packed_values);
     keys = packed_keys, values = packed_values;
   }
-  const auto stride = static_cast<std::ptrdiff_t>(places.stride);
+  const auto stride = static_cast<std::ptrdiff_t>(layout.stride);
   for (int first = 0; first < head.query_count; first += kBfloat16Queries) {
     if (first > 0) check_cancelled();
     QueryGroup<kBfloat16Queries> group(head, first);
-    bfloat16_scores(places.packed, group.queries, group.count, keys, head.scale, scratch, stride);
-    weigh_keys(head, scratch, places.stride, group);
+    bfloat16_scores(layout.packed, group.queries, group.count, keys, head.scale, scratch, stride);
+    weigh_keys(head, scratch, layout.stride, group);
     float* outputs[kBfloat16Queries];
     for (int q = 0; q < group.count; ++q) outputs[q] = head.output + (first + q) * head.output_stride;
-    bfloat16_weighted_values(places.packed, scratch, stride, group.count, group.normalizers, values, outputs);
+    bfloat16_weighted_values(layout.packed, scratch, stride, group.count, group.normalizers, values, outputs);
   }
 }
 

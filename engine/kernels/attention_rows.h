@@ -27,26 +27,26 @@ constexpr RowForm row_form(DataType type) {
 //
 //            |               page 0                |               page 1                |
 //    head    |        0         |        1         |        0         |        1         |
-//    place   | 0  1  2  ...  15 | 0  1  2  ...  15 | 16  17  ...   31 | 16  17  ...   31 |
+//    row     | 0  1  2  ...  15 | 0  1  2  ...  15 | 16  17  ...   31 | 16  17  ...   31 |
 //            |<- head_stride -->|<--- page_gap --->|
 //
 //   before(15) = 15 * stride
 //   before(16) = 16 * stride + page_gap
 //
-// `index` maps the positions of a sequence to places. Without an index, position j is at place j.
+// `index` maps the positions of a sequence to rows. Without an index, position j is in row j.
 // Outside a cache, page_gap is 0.
 struct AttentionRows {
   static constexpr int kPageRows = 16;
 
-  const void* data = nullptr;  // row of head 0 at place 0
-  std::ptrdiff_t stride = 0;   // elements between neighbouring places
+  const void* data = nullptr;  // row 0 of head 0
+  std::ptrdiff_t stride = 0;   // elements between neighbouring rows
   const std::int32_t* index = nullptr;
   std::ptrdiff_t page_gap = 0;     // elements of the other heads between pages
   std::ptrdiff_t head_stride = 0;  // elements between neighbouring heads
   RowForm form = RowForm::float32;
 
-  // Returns the offset of the row at `place` from `data`, in elements.
-  std::ptrdiff_t before(std::ptrdiff_t place) const { return place * stride + (place / kPageRows) * page_gap; }
+  // Returns the offset of row `number` from `data`, in elements.
+  std::ptrdiff_t before(std::ptrdiff_t number) const { return number * stride + (number / kPageRows) * page_gap; }
   template <class T>
   const T* row(int j) const {
     return static_cast<const T*>(data) + before(index != nullptr ? index[j] : j);
@@ -69,12 +69,12 @@ struct DistanceRows {
   const float* columns = nullptr;         // dimension i of row n at columns[i * stride() + n]
   const std::uint16_t* packed = nullptr;  // as written by pack_bfloat16_keys()
   int count = 0;                          // rows; may be 0
-  const std::int32_t* place = nullptr;    // place[d] is the row of distance d in [-reach, reach]
+  const std::int32_t* row_of = nullptr;   // row_of[d] is the row of distance d in [-reach, reach]
   int reach = 0;                          // larger distances use the rows of -reach or reach
   std::ptrdiff_t head_elements = 0;       // elements from one head to the next
 
   std::ptrdiff_t stride() const { return count + kPadding; }
-  int place_of(int distance) const { return place[std::clamp(distance, -reach, reach)]; }
+  int row_of_distance(int distance) const { return row_of[std::clamp(distance, -reach, reach)]; }
   // REQUIRES: these are the rows of head 0.
   DistanceRows of_head(int number) const {
     DistanceRows rows = *this;

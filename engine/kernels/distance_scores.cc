@@ -47,8 +47,8 @@ struct Products {
                 int farthest) {
     const float* addresses[kMostRows];
     for (int r = 0; r < kMostRows; ++r) addresses[r] = rows + std::min(r, count - 1) * row_stride;
-    first = table.place_of(nearest);
-    const int end = table.place_of(farthest) + 1;
+    first = table.row_of_distance(nearest);
+    const int end = table.row_of_distance(farthest) + 1;
     if (table.packed != nullptr) {
       first = first / Bfloat16Head::kColumns * Bfloat16Head::kColumns;
       const int whole = (end + Bfloat16Head::kColumns - 1) / Bfloat16Head::kColumns * Bfloat16Head::kColumns;
@@ -70,18 +70,18 @@ struct Products {
     const float* HWY_RESTRICT row = data + static_cast<std::size_t>(r) * stride - first;
     const int begin = std::clamp(-table.reach - nearest, 0, count);
     const int end = std::clamp(table.reach + 1 - nearest, begin, count);
-    std::fill(to, to + begin, begin > 0 ? row[table.place[-table.reach]] : 0.0f);
+    std::fill(to, to + begin, begin > 0 ? row[table.row_of[-table.reach]] : 0.0f);
     int n = begin;
-    const std::int32_t* HWY_RESTRICT place = table.place + nearest;
+    const std::int32_t* HWY_RESTRICT rows = table.row_of + nearest;
     for (; n + kLanes <= end; n += kLanes) {
-      if (place[n + kLanes - 1] - place[n] == kLanes - 1) {
-        hn::StoreU(hn::LoadU(d, row + place[n]), d, to + n);
+      if (rows[n + kLanes - 1] - rows[n] == kLanes - 1) {
+        hn::StoreU(hn::LoadU(d, row + rows[n]), d, to + n);
       } else {
-        for (int k = n; k < n + kLanes; ++k) to[k] = row[place[k]];
+        for (int k = n; k < n + kLanes; ++k) to[k] = row[rows[k]];
       }
     }
-    for (; n < end; ++n) to[n] = row[place[n]];
-    std::fill(to + end, to + count, end < count ? row[table.place[table.reach]] : 0.0f);
+    for (; n < end; ++n) to[n] = row[rows[n]];
+    std::fill(to + end, to + count, end < count ? row[table.row_of[table.reach]] : 0.0f);
   }
 };
 
@@ -104,13 +104,13 @@ std::size_t scratch_of(const HeadAttention& head) {
 }
 
 void score(const HeadAttention& head, int first, int count, float* HWY_RESTRICT scores, float* HWY_RESTRICT scratch) {
-  const Scratch places(head);
+  const Scratch layout(head);
   const std::ptrdiff_t keys = head.key_count;
   const int position = head.position_of(first);
   if (head.distance_keys.count == 0) {
     std::fill_n(scores, count * keys, 0.0f);
   } else {
-    Products of_queries{scratch, places.stride, head.distance_keys};
+    Products of_queries{scratch, layout.stride, head.distance_keys};
     for (int i = 0; i < count;) {
       const int rows = std::min(of_queries.rows_at_once(), count - i), nearest = -(position + i);
       of_queries.multiply(head, head.query + (first + i) * head.query_stride, head.query_stride, rows,
@@ -120,11 +120,11 @@ void score(const HeadAttention& head, int first, int count, float* HWY_RESTRICT 
   }
   if (head.distance_queries.count == 0) return;
   // Compute the scores of one group of keys at a time, with one row per key. Then add the transposed scores.
-  Products of_keys{scratch, places.stride, head.distance_queries};
+  Products of_keys{scratch, layout.stride, head.distance_queries};
   for (int group = 0; group < head.key_count; group += kKeyGroup) {
     check_cancelled();
     const int end = std::min(group + kKeyGroup, head.key_count);
-    float* turned = scratch + places.turned;
+    float* turned = scratch + layout.turned;
     for (int j = group; j < end;) {
       const int rows = std::min(of_keys.rows_at_once(), end - j);
       of_keys.multiply(head, head.keys.row<float>(j), head.keys.stride, rows, position - j - rows + 1,

@@ -61,7 +61,7 @@ void DisentangledOptions::check() const {
                                max_distance, span, span / 2 + 1));
 }
 
-int DisentangledOptions::place_of(int distance) const {
+int DisentangledOptions::bucket_of(int distance) const {
   const int middle = span / 2, length = std::abs(distance);
   int bucket = length;
   if (max_distance > 0 && length > middle) {
@@ -99,8 +99,8 @@ DisentangledPositions::DisentangledPositions(const WeightScope& weights, const D
     table.description.reach = std::max(options.span, options.max_distance);
     // Map each distance within reach to its row in the table.
     for (int distance = -table.description.reach; distance <= table.description.reach; ++distance) {
-      const int place = options.place_of(sign * distance);
-      table.places.push_back(sign < 0 ? 2 * options.span - 1 - place : place);
+      const int bucket = options.bucket_of(sign * distance);
+      table.row_of.push_back(sign < 0 ? 2 * options.span - 1 - bucket : bucket);
     }
     table.stored = stored_rows(projected, heads, static_cast<int>(head_dim), in_bfloat16, table.description);
   };
@@ -111,7 +111,7 @@ DisentangledPositions::DisentangledPositions(const WeightScope& weights, const D
 kernels::DistanceRows DisentangledPositions::Table::rows() const {
   kernels::DistanceRows rows = description;
   if (rows.count == 0) return rows;
-  rows.place = places.data() + rows.reach;
+  rows.row_of = row_of.data() + rows.reach;
   if (stored.type() == DataType::bfloat16) {
     rows.packed = reinterpret_cast<const std::uint16_t*>(stored.raw());
   } else {

@@ -22,7 +22,7 @@ struct DisentangledOptions {
   // Throws ShapeError unless max_distance is 0, or span >= 2 and max_distance > span / 2 + 1.
   void check() const;
   // Returns the index of the embedding for a key that is `distance` positions before the query.
-  int place_of(int distance) const;
+  int bucket_of(int distance) const;
 };
 
 // The positions of DeBERTa (He et al. 2021, section 3.1). Relative embeddings become keys and
@@ -46,7 +46,7 @@ class DisentangledPositions {
   struct Table {
     Tensor stored;                      // rows of all heads
     kernels::DistanceRows description;  // without the addresses
-    std::vector<std::int32_t> places;   // row of each distance from -reach to reach
+    std::vector<std::int32_t> row_of;   // row of each distance from -reach to reach
 
     kernels::DistanceRows rows() const;
   };

@@ -24,7 +24,7 @@ class MultiHeadAttention final : public Layer {
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
  private:
-  void attend_to_chunk(Inputs inputs, Tensor& output, RunState& state) const;  // attention_to_pieces.cc
+  void attend_to_chunk(Inputs inputs, Tensor& output, RunState& state) const;  // attention_to_chunk.cc
 
   AttentionOptions options_;
   SelfAttentionProjections projections_;

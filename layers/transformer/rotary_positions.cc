@@ -46,11 +46,11 @@ void RotaryPositions::rotate(Tensor& rows, int heads, RunState& state) const {
   if (frequencies_.empty()) return;
   const std::size_t half = frequencies_.size();
   // The position of a row and its frequencies. Long sequences have their own frequencies.
-  struct Place {
+  struct RowRotation {
     int position = 0;
     const float* frequencies = nullptr;
   };
-  std::vector<Place> places(static_cast<std::size_t>(rows.rows()));
+  std::vector<RowRotation> rotations(static_cast<std::size_t>(rows.rows()));
   std::deque<std::vector<float>> of_long_sequences;
   for (const Sequence& sequence : state.sequences) {
     const float* frequencies = frequencies_.data();
@@ -58,17 +58,17 @@ void RotaryPositions::rotate(Tensor& rows, int heads, RunState& state) const {
       frequencies = of_long_sequences.emplace_back(frequencies_of(length)).data();
     }
     for (int i = 0; i < sequence.rows; ++i) {
-      places[static_cast<std::size_t>(sequence.first_row + i)] = {sequence.past + i, frequencies};
+      rotations[static_cast<std::size_t>(sequence.first_row + i)] = {sequence.past + i, frequencies};
     }
   }
   for_each_row(rows, state.team(), [&](int row, int thread) {
     // All heads of a row rotate by the same angles.
     float* const cosines = state.thread_scratch(thread, 2 * half);
     float* const sines = cosines + half;
-    const Place& place = places[static_cast<std::size_t>(row)];
-    const auto position = static_cast<float>(place.position);
+    const RowRotation& rotation = rotations[static_cast<std::size_t>(row)];
+    const auto position = static_cast<float>(rotation.position);
     for (std::size_t i = 0; i < half; ++i) {
-      const float angle = position * place.frequencies[i];
+      const float angle = position * rotation.frequencies[i];
       cosines[i] = std::cos(angle);
       sines[i] = std::sin(angle);
     }

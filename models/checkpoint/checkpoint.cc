@@ -133,10 +133,10 @@ std::string readable_files() {
   refuse(folder.string(), "no weights among its files ({}), expected {}", found, readable_files());
 }
 
-CheckpointSource look_at(const fs::path& folder) {
+CheckpointFolder look_at(const fs::path& folder) {
   std::error_code unknown;  // ignored, because list_files() reports the error
   if (fs::is_regular_file(folder, unknown)) refuse_file(folder);
-  CheckpointSource source{.path = folder, .names = list_files(folder)};
+  CheckpointFolder source{.path = folder, .names = list_files(folder)};
   if (source.has("config.json")) source.config = read_json_object(folder / "config.json");
   return source;
 }
@@ -147,7 +147,7 @@ struct FoundWeights {
 };
 // Returns the first format that finds weights, and these weights; nullopt if no format finds weights. Throws
 // UnsupportedModelError if the folder has only weights in formats that this build does not include.
-std::optional<FoundWeights> find_readable(const CheckpointSource& source) {
+std::optional<FoundWeights> find_readable(const CheckpointFolder& source) {
   for (const FormatRow& format : all_formats()) {
     if (auto weights = format.find(source)) return FoundWeights{&format, *std::move(weights)};
   }
@@ -162,12 +162,12 @@ std::string_view to_string(CheckpointFormat format) {
   return kNames[static_cast<std::size_t>(format)];
 }
 
-bool CheckpointSource::has(std::string_view name) const {
+bool CheckpointFolder::has(std::string_view name) const {
   return std::ranges::binary_search(names, name);
 }
 
 Checkpoint open_checkpoint(const fs::path& folder) {
-  const CheckpointSource source = look_at(folder);
+  const CheckpointFolder source = look_at(folder);
   const auto found = find_readable(source);
   if (!found) refuse_folder(source.path, source.names);
   Checkpoint checkpoint{.folder = source.path, .settings = {.network = source.config, .config = source.config}};
@@ -177,7 +177,7 @@ Checkpoint open_checkpoint(const fs::path& folder) {
 }
 
 std::optional<JsonObject> read_config(const fs::path& folder) {
-  CheckpointSource source = look_at(folder);
+  CheckpointFolder source = look_at(folder);
   const auto found = find_readable(source);
   if (!found || found->format->read_config == nullptr) return std::move(source.config);
   return found->format->read_config(found->weights, std::move(source.config));

@@ -12,7 +12,7 @@
 namespace encdec {
 
 // A folder in which the formats search for weights.
-struct CheckpointSource {
+struct CheckpointFolder {
   std::filesystem::path path;
   std::vector<std::string> names = {};    // file names, sorted
   std::optional<JsonObject> config = {};  // the folder's config.json
@@ -30,7 +30,7 @@ struct FormatRow {
 
   // Returns the path to pass to open(); nullopt if `source` has no weights of this format. Throws
   // FileError if several files could be the weights.
-  std::optional<std::filesystem::path> (*find)(const CheckpointSource& source);
+  std::optional<std::filesystem::path> (*find)(const CheckpointFolder& source);
   // Sets the format, weights, notes and settings of `checkpoint`. REQUIRES: its folder and the
   // settings of config.json are set.
   void (*open)(const std::filesystem::path& weights, Checkpoint& checkpoint);

@@ -259,7 +259,7 @@ FormatRow ctranslate2_format() {
   return {.format = CheckpointFormat::ctranslate2,
           .files = "model.bin of CTranslate2",
           .find =
-              [](const CheckpointSource& source) {
+              [](const CheckpointFolder& source) {
                 const bool is_converted = !source.config || !source.config->has("model_type");
                 const std::filesystem::path file = source.path / "model.bin";
                 const bool is_ours =

@@ -77,7 +77,7 @@ class JsonTree : public JsonEvents {
     return is_new;
   }
   bool add(json value) {
-    place(std::move(value));
+    insert(std::move(value));
     return true;
   }
 
@@ -107,14 +107,14 @@ class JsonTree : public JsonEvents {
 
   bool open(json::value_t type) {
     if (open_.size() == kMaxJsonDepth) refuse(where(), "nested deeper than {} levels", kMaxJsonDepth);
-    open_.push_back(&place(type));
+    open_.push_back(&insert(type));
     return true;
   }
   bool close() {
     open_.pop_back();
     return true;
   }
-  json& place(json value) {
+  json& insert(json value) {
     poll_cancelled();
     take_memory(memory_of(value));
     if (open_.empty()) return root_ = std::move(value);

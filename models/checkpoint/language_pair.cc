@@ -56,9 +56,9 @@ std::optional<LanguagePair> language_pair_of(const fs::path& folder) {
   static const std::regex kOpus("opus-mt-(?:tc-)?(?:big-|base-)?([a-z]{2,3})-([a-z]{2,3})");
   static const std::regex kStudent("([a-z]{2,3}(?:[-_]han[st])?)[-_]([a-z]{2,3}(?:[-_]han[st])?)");
   // Get the model's name from the path, which ends with models--OWNER--NAME/snapshots/X in the Hub's cache.
-  fs::path place = (fs::absolute(folder) / "").lexically_normal().parent_path();
-  if (place.parent_path().filename() == "snapshots") place = place.parent_path().parent_path();
-  std::string name = place.filename().string();
+  fs::path directory = (fs::absolute(folder) / "").lexically_normal().parent_path();
+  if (directory.parent_path().filename() == "snapshots") directory = directory.parent_path().parent_path();
+  std::string name = directory.filename().string();
   if (const std::size_t owner = name.rfind("--"); owner != name.npos) name.erase(0, owner + 2);
   std::smatch match;
   if (std::regex_match(name, match, kOpus)) return LanguagePair{match[1], match[2]};

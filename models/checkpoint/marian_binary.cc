@@ -159,7 +159,7 @@ std::shared_ptr<WeightStore> parse_marian_binary(const FileBytes& file) {
 FormatRow marian_format() {
   return {.format = CheckpointFormat::npz,
           .files = "one .npz file or model*.bin of Marian",
-          .find = [](const CheckpointSource& source) -> std::optional<std::filesystem::path> {
+          .find = [](const CheckpointFolder& source) -> std::optional<std::filesystem::path> {
             return MarianFiles(source.path).model();
           },
           .open = open_marian};

@@ -34,7 +34,7 @@ struct HeaderEntry {
   std::uint64_t end = 0;
 };
 
-// A state machine that receives the header's tokens. `place_` is the token that is expected next. Example:
+// A state machine that receives the header's tokens. `expected_` is the token that is expected next. Example:
 // {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
 class HeaderReader final : public JsonEvents {
  public:
@@ -43,17 +43,17 @@ class HeaderReader final : public JsonEvents {
 
   std::vector<HeaderEntry> take() { return std::move(entries_); }
 
-  bool null() override { return place_ == Place::metadata ? go(Place::header) : scalar("null"); }
+  bool null() override { return expected_ == Expected::metadata ? go(Expected::header) : scalar("null"); }
   bool boolean(bool value) override { return scalar(value ? "true" : "false"); }
   bool number_integer(json::number_integer_t value) override { return scalar(std::to_string(value)); }
   bool number_float(json::number_float_t, const std::string& text) override { return scalar(printable(text)); }
 
   bool number_unsigned(json::number_unsigned_t value) override {
-    if (place_ == Place::sizes && value <= kMaxTensorElements && tensor_.sizes->size() < kMaxFileRank) {
+    if (expected_ == Expected::sizes && value <= kMaxTensorElements && tensor_.sizes->size() < kMaxFileRank) {
       tensor_.sizes->push_back(value);
       return true;
     }
-    if (place_ == Place::offsets && tensor_.offsets->size() < 2) {
+    if (expected_ == Expected::offsets && tensor_.offsets->size() < 2) {
       tensor_.offsets->push_back(value);
       return true;
     }
@@ -61,62 +61,62 @@ class HeaderReader final : public JsonEvents {
   }
 
   bool string(std::string& value) override {
-    if (place_ == Place::metadata_value) return go(Place::metadata_keys);
-    if (place_ != Place::dtype) return scalar(fmt::format("\"{}\"", printable(value)));
+    if (expected_ == Expected::metadata_value) return go(Expected::metadata_keys);
+    if (expected_ != Expected::dtype) return scalar(fmt::format("\"{}\"", printable(value)));
     tensor_.type = stored_type(&StoredType::safetensors, value);
     if (tensor_.type == nullptr) {
       refuse(tensor_name(), "dtype '{}', expected one of the format: F32, F16, BF16, ...", printable(value));
     }
-    return go(Place::tensor);
+    return go(Expected::tensor);
   }
 
   bool start_object(std::size_t) override {
-    switch (place_) {
-      case Place::file: return go(Place::header);
-      case Place::metadata: return go(Place::metadata_keys);
-      case Place::entry: tensor_ = {}; return go(Place::tensor);
+    switch (expected_) {
+      case Expected::file: return go(Expected::header);
+      case Expected::metadata: return go(Expected::metadata_keys);
+      case Expected::entry: tensor_ = {}; return go(Expected::tensor);
       default: return start_nested("an object");
     }
   }
 
   bool start_array(std::size_t) override {
-    switch (place_) {
-      case Place::shape: tensor_.sizes.emplace(); return go(Place::sizes);
-      case Place::data_offsets: tensor_.offsets.emplace(); return go(Place::offsets);
+    switch (expected_) {
+      case Expected::shape: tensor_.sizes.emplace(); return go(Expected::sizes);
+      case Expected::data_offsets: tensor_.offsets.emplace(); return go(Expected::offsets);
       default: return start_nested("a list");
     }
   }
 
   bool key(std::string& key) override {
     poll_cancelled();
-    switch (place_) {
-      case Place::header:
+    switch (expected_) {
+      case Expected::header:
         name_ = std::move(key);
-        if (name_ != "__metadata__") return go(Place::entry);
+        if (name_ != "__metadata__") return go(Expected::entry);
         check_new(!has_metadata_, name_);
         has_metadata_ = true;
-        return go(Place::metadata);
-      case Place::metadata_keys: return go(Place::metadata_value);
-      case Place::tensor: return tensor_key(key);
+        return go(Expected::metadata);
+      case Expected::metadata_keys: return go(Expected::metadata_value);
+      case Expected::tensor: return tensor_key(key);
       default: return true;  // this key belongs to an ignored value
     }
   }
 
   bool end_object() override {
-    if (place_ == Place::tensor) {
+    if (expected_ == Expected::tensor) {
       add_entry();
-      return go(Place::header);
+      return go(Expected::header);
     }
-    return place_ == Place::metadata_keys ? go(Place::header) : end_nested();
+    return expected_ == Expected::metadata_keys ? go(Expected::header) : end_nested();
   }
 
   bool end_array() override {
-    return place_ == Place::sizes || place_ == Place::offsets ? go(Place::tensor) : end_nested();
+    return expected_ == Expected::sizes || expected_ == Expected::offsets ? go(Expected::tensor) : end_nested();
   }
 
  private:
   // The next expected token: a key's value (dtype), an open object's key (tensor), or an open list's item (sizes).
-  enum class Place {
+  enum class Expected {
     file,
     header,
     metadata,
@@ -133,8 +133,8 @@ class HeaderReader final : public JsonEvents {
   };
 
   // Enters a state. Returns true, so that event functions can return the result.
-  bool go(Place place) {
-    place_ = place;
+  bool go(Expected next) {
+    expected_ = next;
     return true;
   }
 
@@ -143,32 +143,32 @@ class HeaderReader final : public JsonEvents {
   // The functions below handle values that the functions above do not expect. Values of unknown keys are ignored, as in
   // other readers. All other values are errors.
   bool scalar(std::string_view found) {
-    if (place_ != Place::ignored) fail(found);
-    return ignored_depth_ > 0 || go(Place::tensor);
+    if (expected_ != Expected::ignored) fail(found);
+    return ignored_depth_ > 0 || go(Expected::tensor);
   }
   bool start_nested(std::string_view found) {
-    if (place_ != Place::ignored) fail(found);
+    if (expected_ != Expected::ignored) fail(found);
     if (++ignored_depth_ < kMaxJsonDepth) return true;
     refuse(tensor_name(), "nested deeper than {} levels", kMaxJsonDepth);
   }
   bool end_nested() {
-    if (place_ != Place::ignored) return true;  // the end of the header's object
-    return --ignored_depth_ > 0 || go(Place::tensor);
+    if (expected_ != Expected::ignored) return true;  // the end of the header's object
+    return --ignored_depth_ > 0 || go(Expected::tensor);
   }
 
   // Throws FileError for a token that the current state does not allow.
   [[noreturn]] void fail(std::string_view found) const {
     const std::string tensor = tensor_name();
-    switch (place_) {
-      case Place::dtype: refuse(tensor, "dtype {}, expected a string", found);
-      case Place::shape: refuse(tensor, "shape {}, expected a list of sizes", found);
-      case Place::sizes:
+    switch (expected_) {
+      case Expected::dtype: refuse(tensor, "dtype {}, expected a string", found);
+      case Expected::shape: refuse(tensor, "shape {}, expected a list of sizes", found);
+      case Expected::sizes:
         refuse(tensor, "shape with {}, expected at most {} sizes from 0 to {}", found, kMaxFileRank,
                kMaxTensorElements);
-      case Place::data_offsets: refuse(tensor, "data_offsets {}, expected a list of two offsets", found);
-      case Place::offsets: refuse(tensor, "data_offsets with {}, expected two offsets, a begin and an end", found);
-      case Place::metadata:
-      case Place::metadata_value: refuse(file(), "__metadata__ with {}, expected an object of strings", found);
+      case Expected::data_offsets: refuse(tensor, "data_offsets {}, expected a list of two offsets", found);
+      case Expected::offsets: refuse(tensor, "data_offsets with {}, expected two offsets, a begin and an end", found);
+      case Expected::metadata:
+      case Expected::metadata_value: refuse(file(), "__metadata__ with {}, expected an object of strings", found);
       default: refuse(tensor, "{}, expected an object with dtype, shape and data_offsets", found);
     }
   }
@@ -176,19 +176,19 @@ class HeaderReader final : public JsonEvents {
   // Throws FileError unless `is_new`. A key may occur only once in a tensor, and only once in the header.
   void check_new(bool is_new, std::string_view key) const {
     if (is_new) return;
-    const std::string where = place_ == Place::tensor ? tensor_name() : file();
+    const std::string where = expected_ == Expected::tensor ? tensor_name() : file();
     refuse(where, "the key '{}' is there twice, expected it once", printable(key));
   }
 
   bool tensor_key(const std::string& key) {
-    Place place = Place::ignored;
-    if (key == "dtype") place = Place::dtype;
-    if (key == "shape") place = Place::shape;
-    if (key == "data_offsets") place = Place::data_offsets;
-    check_new(place != Place::dtype || tensor_.type == nullptr, key);
-    check_new(place != Place::shape || !tensor_.sizes, key);
-    check_new(place != Place::data_offsets || !tensor_.offsets, key);
-    return go(place);
+    Expected next = Expected::ignored;
+    if (key == "dtype") next = Expected::dtype;
+    if (key == "shape") next = Expected::shape;
+    if (key == "data_offsets") next = Expected::data_offsets;
+    check_new(next != Expected::dtype || tensor_.type == nullptr, key);
+    check_new(next != Expected::shape || !tensor_.sizes, key);
+    check_new(next != Expected::data_offsets || !tensor_.offsets, key);
+    return go(next);
   }
 
   void add_entry() {
@@ -226,7 +226,7 @@ class HeaderReader final : public JsonEvents {
     std::optional<std::vector<std::uint64_t>> offsets;
   };
 
-  Place place_ = Place::file;
+  Expected expected_ = Expected::file;
   std::size_t ignored_depth_ = 0;
   bool has_metadata_ = false;
   std::string name_;
@@ -301,7 +301,7 @@ std::shared_ptr<const WeightStore> read_safetensors(const std::filesystem::path&
 FormatRow safetensors_format() {
   return {.format = CheckpointFormat::safetensors,
           .files = "model.safetensors",
-          .find = [](const CheckpointSource& source) { return source.with_weights("model.safetensors"); },
+          .find = [](const CheckpointFolder& source) { return source.with_weights("model.safetensors"); },
           .open = [](const std::filesystem::path& folder,
                      Checkpoint& checkpoint) { checkpoint.weights = read_safetensors(folder); }};
 }

@@ -258,7 +258,7 @@ void check_header(const EntryHeader& header, const std::string& where) {
 }
 
 // Returns an entry, with the offset of its data. Throws FileError unless the local header agrees with the directory.
-ZipEntry place(const EntryHeader& listed, std::span<const std::byte> before_directory, const std::string& file) {
+ZipEntry locate(const EntryHeader& listed, std::span<const std::byte> before_directory, const std::string& file) {
   const std::string where = fmt::format("{}: entry '{}'", file, printable(listed.name));
   check_header(listed, where);
   if (listed.local_offset > before_directory.size()) {
@@ -316,7 +316,7 @@ ZipArchive::ZipArchive(FileBytes file) : file_(std::move(file)) {
   const auto before = file_.bytes.first(static_cast<std::size_t>(directory.offset));
   ByteReader listed(file_.bytes.subspan(before.size(), static_cast<std::size_t>(directory.size)), file_.name);
   for (std::uint64_t i = 0; i < directory.entries; ++i) {
-    entries_.push_back(place(read_directory_header(listed), before, file_.name));
+    entries_.push_back(locate(read_directory_header(listed), before, file_.name));
   }
   if (listed.left() > 0) {
     refuse(file_.name, "{} bytes after the last entry of the directory, expected none", listed.left());

@@ -65,9 +65,9 @@ ModelDescription describe_t5gemma2(const JsonObject& json, const WeightStore& we
   // The self-attention's weights also project the keys and values of the source.
   model.weight_names = [names = std::move(model.weight_names)](const std::string& canonical) {
     constexpr std::string_view kCross = ".cross_attention.";
-    const std::size_t place = canonical.find(kCross);
-    return names(place == std::string::npos ? canonical
-                                            : std::string(canonical).replace(place, kCross.size(), ".self_attention."));
+    const std::size_t found = canonical.find(kCross);
+    return names(found == std::string::npos ? canonical
+                                            : std::string(canonical).replace(found, kCross.size(), ".self_attention."));
   };
   return model;
 }

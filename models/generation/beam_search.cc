@@ -273,8 +273,8 @@ class BeamSearch final : public Search {
     Beam finished;
     extend(candidate, finished);
     finished.score = final_score(candidate.score, length_ + 1) + coverage_score(finished);
-    const auto place = std::ranges::upper_bound(finished_, finished.score, std::greater(), &Beam::score);
-    finished_.insert(place, std::move(finished));
+    const auto position = std::ranges::upper_bound(finished_, finished.score, std::greater(), &Beam::score);
+    finished_.insert(position, std::move(finished));
   }
 
   // Returns whether the best beam could still beat the worst finished hypothesis. Assumes that the best beam ends now.

@@ -34,9 +34,9 @@ std::size_t position_after_match(std::span<const std::int32_t> text, std::span<c
 std::span<const std::int32_t> lookup_draft(std::span<const std::int32_t> text, std::size_t most) {
   if (text.empty() || most == 0) return {};
   // Leave out the last token, so that the text does not match its own end.
-  const std::size_t place = position_after_match(text.first(text.size() - 1), text, text.size());
-  if (place == 0) return {};
-  return text.subspan(place, std::min(most, text.size() - place));
+  const std::size_t next = position_after_match(text.first(text.size() - 1), text, text.size());
+  if (next == 0) return {};
+  return text.subspan(next, std::min(most, text.size() - next));
 }
 
 std::span<const std::int32_t> RepeatedText::draft(std::span<const std::int32_t> result, std::size_t most) {

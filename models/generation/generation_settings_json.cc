@@ -22,9 +22,9 @@ constexpr int kDefaultTextTokens = 512;
 // with only_in_calls. All token ids in a call must be in the vocabulary.
 class SettingsReader {
  public:
-  enum class Source : std::uint8_t { file, call };
-  SettingsReader(const JsonObject& object, Dim vocabulary, Source source)
-      : object_(object), vocabulary_(vocabulary), source_(source) {}
+  enum class Origin : std::uint8_t { file, call };
+  SettingsReader(const JsonObject& object, Dim vocabulary, Origin origin)
+      : object_(object), vocabulary_(vocabulary), origin_(origin) {}
 
   // Adds notes about unsupported settings and reads all other settings. Call read() only once.
   StoredSettings read() {
@@ -32,7 +32,7 @@ class SettingsReader {
       if (object_.has(setting.name)) report(setting);
     }
     for (const Setting& row : generation_settings()) {
-      if ((row.only_in_calls && source_ == Source::file) || !object_.has(row.key())) continue;
+      if ((row.only_in_calls && origin_ == Origin::file) || !object_.has(row.key())) continue;
       row.visit(result_.options, [&]<class T>(std::optional<T>& value) { take(row, value); });
     }
     return std::move(result_);
@@ -109,7 +109,7 @@ class SettingsReader {
   void take(const Setting& row, std::optional<TokenIds>& tokens) {
     constexpr IntegerRange kAnyToken = {.min = INT32_MIN, .max = INT32_MAX};
     // If a file has ids outside the vocabulary, such as end tokens of a larger vocabulary, drop these ids.
-    const bool any = source_ == Source::file;
+    const bool any = origin_ == Origin::file;
     tokens.emplace();
     for (const std::int64_t id : object_.integers(row.key(), any ? kAnyToken : in_vocabulary())) {
       if (id >= 0 && id < vocabulary_) tokens->push_back(static_cast<std::int32_t>(id));
@@ -138,7 +138,7 @@ class SettingsReader {
 
   const JsonObject& object_;
   Dim vocabulary_;
-  Source source_;
+  Origin origin_;
   StoredSettings result_;
 };
 
@@ -158,7 +158,7 @@ nlohmann::ordered_json as_json(const Value& value) {
 }  // namespace
 
 StoredSettings read_generation_settings(const JsonObject& generation, const TransformerConfig& config) {
-  SettingsReader reader(generation, config.decoder.vocabulary, SettingsReader::Source::file);
+  SettingsReader reader(generation, config.decoder.vocabulary, SettingsReader::Origin::file);
   const auto bos = [&] { return reader.token("bos_token_id"); };  // reads and checks the id only where it is needed
   StoredSettings settings = reader.read();
   GenerateOptions& options = settings.options;
@@ -175,7 +175,7 @@ StoredSettings read_generation_settings(const JsonObject& generation, const Tran
 }
 
 StoredSettings read_call_settings(const JsonObject& call, const TransformerConfig& config) {
-  return SettingsReader(call, config.decoder.vocabulary, SettingsReader::Source::call).read();
+  return SettingsReader(call, config.decoder.vocabulary, SettingsReader::Origin::call).read();
 }
 
 StoredSettings read_generation_settings(const Checkpoint& checkpoint, const TransformerConfig& config,

@@ -69,7 +69,7 @@ class ConstraintProgress {
 struct DegreeMember {
   std::size_t tokens_met = 0;
   std::size_t index = 0;  // rank among all candidates, best first
-  std::size_t place = 0;  // rank among the candidates of its degree
+  std::size_t rank = 0;   // rank among the candidates of its degree
 };
 
 // Keeps `count` of the candidates, sorted by index: the best candidate of each degree, then the second best of each
@@ -79,11 +79,11 @@ inline void share_among_degrees(std::vector<DegreeMember>& candidates, std::size
   std::ranges::sort(candidates, {}, [](const DegreeMember& a) { return std::pair(a.tokens_met, a.index); });
   for (std::size_t i = 1; i < candidates.size(); ++i) {
     const bool begins = candidates[i].tokens_met != candidates[i - 1].tokens_met;
-    candidates[i].place = begins ? 0 : candidates[i - 1].place + 1;
+    candidates[i].rank = begins ? 0 : candidates[i - 1].rank + 1;
   }
-  // Sort by `place`. Among equal places, candidates with more phrase tokens come first.
+  // Sort by `rank`. Among equal ranks, candidates with more phrase tokens come first.
   std::ranges::sort(candidates, [](const DegreeMember& a, const DegreeMember& b) {
-    return a.place != b.place ? a.place < b.place : a.tokens_met > b.tokens_met;
+    return a.rank != b.rank ? a.rank < b.rank : a.tokens_met > b.tokens_met;
   });
   candidates.resize(count);
   std::ranges::sort(candidates, {}, &DegreeMember::index);

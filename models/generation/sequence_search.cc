@@ -26,7 +26,7 @@ class SequenceSearch final : public Search {
         pad_token_(session.model().config.decoder.positions.pad_token),
         targets_(*rules.settings.do_sample ? static_cast<std::size_t>(*rules.settings.num_return_sequences) : 1),
         running_{0},
-        places_(targets_.size()) {
+        logits_rows_(targets_.size()) {
     drafters_.resize(targets_.size(), Drafter({.fixed = rules.settings.num_assistant_tokens.value_or(0),
                                                .lookup = *rules.settings.prompt_lookup_num_tokens,
                                                .vocabulary = session.model().config.decoder.vocabulary,
@@ -40,7 +40,7 @@ class SequenceSearch final : public Search {
     if (is_first_step_ && targets_.size() > 1) return;  // all targets share one row
     for (const std::size_t i : running_) {
       Target& target = targets_[i];
-      if (std::ranges::find(unread(i), pad_token_) != unread(i).end()) continue;  // see pad_token_
+      if (std::ranges::find(undecoded(i), pad_token_) != undecoded(i).end()) continue;  // see pad_token_
       // A step adds the accepted draft tokens and one more token.
       const std::size_t left = limit_ - generated(target.history).size() - 1;
       drafters_[i].draft(target.history, std::span(target.history).subspan(prompt_length_ - prefix_length_),
@@ -53,33 +53,33 @@ class SequenceSearch final : public Search {
     std::size_t rows = 0;
     for (const std::size_t i : running_) {
       const std::size_t count = drafters_[i].draft_tokens() + 1;
-      inputs.push_back({targets_[i].number, unread(i), count});
-      if (places_.size() < rows + count) places_.resize(rows + count);
+      inputs.push_back({targets_[i].number, undecoded(i), count});
+      if (logits_rows_.size() < rows + count) logits_rows_.resize(rows + count);
       for (std::size_t draft_tokens = 0; draft_tokens < count; ++draft_tokens, ++rows) {
-        places_[rows].target = i;
-        places_[rows].draft_tokens = draft_tokens;
+        logits_rows_[rows].target = i;
+        logits_rows_[rows].draft_tokens = draft_tokens;
       }
     }
   }
 
   void read(std::size_t row, const StepOutput& output) override {
     // Pass the history up to and including this row's token to the logits processors.
-    LogitsRow& place = places_[row];
-    const Target& target = targets_[place.target];
-    const std::span history(target.history.data(),
-                            target.history.size() + place.draft_tokens - drafters_[place.target].draft_tokens());
+    LogitsRow& logits_row = logits_rows_[row];
+    const Target& target = targets_[logits_row.target];
+    const std::span history(target.history.data(), target.history.size() + logits_row.draft_tokens -
+                                                       drafters_[logits_row.target].draft_tokens());
     try {
-      place.scores.read(rules_, history_of(history), output, StepScores::Scale::logits);
+      logits_row.scores.read(rules_, history_of(history), output, StepScores::Scale::logits);
     } catch (const BackendError&) {
       // NaN after a draft token is no error yet: the draft token may be rejected.
-      if (place.draft_tokens == 0) throw;
-      place.token.reset();
+      if (logits_row.draft_tokens == 0) throw;
+      logits_row.token.reset();
       return;
     }
     if (is_first_step_ && targets_.size() > 1) {
-      for (std::size_t i = 0; i < targets_.size(); ++i) choose(i, place.scores, 0, places_[i]);
+      for (std::size_t i = 0; i < targets_.size(); ++i) choose(i, logits_row.scores, 0, logits_rows_[i]);
     } else {
-      choose(place.target, place.scores, place.draft_tokens, place);
+      choose(logits_row.target, logits_row.scores, logits_row.draft_tokens, logits_row);
     }
   }
 
@@ -96,7 +96,7 @@ class SequenceSearch final : public Search {
     std::size_t row = 0;
     std::erase_if(running_, [&](std::size_t i) {
       const std::size_t rows = drafters_[i].draft_tokens() + 1;
-      const bool ended = accept(i, std::span(places_).subspan(row, rows), session);
+      const bool ended = accept(i, std::span(logits_rows_).subspan(row, rows), session);
       row += rows;
       if (ended) close(i, session);
       return ended;
@@ -143,7 +143,7 @@ class SequenceSearch final : public Search {
   };
 
   // Returns the tokens to read in the next step: the prompt or the last token, then the draft tokens.
-  std::span<const std::int32_t> unread(std::size_t target) const {
+  std::span<const std::int32_t> undecoded(std::size_t target) const {
     const std::span history(targets_[target].history);
     return is_first_step_ ? history : history.last(drafters_[target].draft_tokens() + 1);
   }
@@ -173,10 +173,10 @@ class SequenceSearch final : public Search {
                                    : kernels::arg_max(scores.ranking());
     return std::max(token, 0);  // token 0 if all tokens are banned, as in transformers
   }
-  void choose(std::size_t target, const StepScores& scores, std::size_t draft_tokens, LogitsRow& place) const {
-    place.token = choose(target, draft_tokens, scores);
-    place.score = scores.log_probability(*place.token);
-    if (rules_.settings.top_log_probs > 0) place.top = scores.top();
+  void choose(std::size_t target, const StepScores& scores, std::size_t draft_tokens, LogitsRow& logits_row) const {
+    logits_row.token = choose(target, draft_tokens, scores);
+    logits_row.score = scores.log_probability(*logits_row.token);
+    if (rules_.settings.top_log_probs > 0) logits_row.top = scores.top();
   }
 
   void close(std::size_t target, Session& session) {
@@ -185,17 +185,17 @@ class SequenceSearch final : public Search {
   }
 
   // Keeps the accepted draft tokens and adds the model's next choice. Returns whether the target has ended.
-  bool accept(std::size_t number, std::span<LogitsRow> places, Session& session) {
+  bool accept(std::size_t number, std::span<LogitsRow> logits_rows, Session& session) {
     Target& target = targets_[number];
     Hypothesis& result = target.result;
     bool ended = false;
     const auto take = [&](std::size_t i, std::size_t length) {
-      result.token_scores.push_back(places[i].score);
-      if (rules_.settings.top_log_probs > 0) result.top_log_probs.push_back(std::move(places[i].top));
-      return ended = rules_.is_end(*places[i].token) || length - prompt_length_ >= limit_;
+      result.token_scores.push_back(logits_rows[i].score);
+      if (rules_.settings.top_log_probs > 0) result.top_log_probs.push_back(std::move(logits_rows[i].top));
+      return ended = rules_.is_end(*logits_rows[i].token) || length - prompt_length_ >= limit_;
     };
     drafters_[number].check(
-        target.history, target.number, session, [&](std::size_t i) { return places[i].token; }, take);
+        target.history, target.number, session, [&](std::size_t i) { return logits_rows[i].token; }, take);
     return ended;
   }
 
@@ -206,7 +206,7 @@ class SequenceSearch final : public Search {
   std::vector<Target> targets_;
   std::vector<std::size_t> running_;  // indices into targets_; only target 0 in the first step
   bool is_first_step_ = true;
-  std::vector<LogitsRow> places_;  // by row
+  std::vector<LogitsRow> logits_rows_;  // by row
 };
 
 }  // namespace

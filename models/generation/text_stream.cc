@@ -53,11 +53,11 @@ std::string TextStream::push(std::span<const std::int32_t> tokens) {
   // Decode the window. Return the final part of its text, without the bytes that were returned before.
   const std::string text = decode_known(*tokenizer_, window());
   const std::size_t begin = returned_bytes_ - bytes_before_window_, end = final_bytes(text);
-  std::string piece;
-  if (end > begin) piece = text.substr(begin, end - begin);
-  returned_bytes_ += piece.size();
+  std::string added;
+  if (end > begin) added = text.substr(begin, end - begin);
+  returned_bytes_ += added.size();
   shorten_window(text);
-  return piece;
+  return added;
 }
 
 std::string TextStream::finish() {

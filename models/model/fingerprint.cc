@@ -18,18 +18,18 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // number of bytes of a tensor to read at a time
+constexpr std::size_t kChunkBytes = std::size_t{1} << 20;  // number of bytes of a tensor to read at a time
 constexpr std::size_t kMaxSettingsBytes = std::size_t{1} << 28;
 
 void add_tensor(ContentHasher& hasher, const WeightStore& store, const Tensor& tensor) {
   hasher.add_text(to_string(tensor.type()));
   hasher.add_number(tensor.shape().dims().size());
   for (const Dim dim : tensor.shape().dims()) hasher.add_number(static_cast<std::uint64_t>(dim));
-  std::vector<std::byte> piece(std::min(kPieceBytes, tensor.bytes()));
-  for (std::size_t first = 0; first < tensor.bytes(); first += kPieceBytes) {
-    const std::size_t count = std::min(kPieceBytes, tensor.bytes() - first);
-    store.read({tensor.raw() + first, count}, piece.data());
-    hasher.add({piece.data(), count});
+  std::vector<std::byte> chunk(std::min(kChunkBytes, tensor.bytes()));
+  for (std::size_t first = 0; first < tensor.bytes(); first += kChunkBytes) {
+    const std::size_t count = std::min(kChunkBytes, tensor.bytes() - first);
+    store.read({tensor.raw() + first, count}, chunk.data());
+    hasher.add({chunk.data(), count});
   }
 }
 

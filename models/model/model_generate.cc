@@ -20,18 +20,18 @@
 namespace encdec {
 namespace {
 
-// Maximum sizes of a window. A window is a group of inputs that are read ahead and submitted together.
-constexpr std::size_t kWindowSources = 1024;
-constexpr std::size_t kWindowTokens = 1 << 20;
+// Maximum sizes of a group: inputs that are read ahead and submitted together.
+constexpr std::size_t kGroupSources = 1024;
+constexpr std::size_t kGroupTokens = 1 << 20;
 // Reading pauses while the results of this many inputs have not been written.
-constexpr std::size_t kWaitingResults = 4 * kWindowSources;
+constexpr std::size_t kWaitingResults = 4 * kGroupSources;
 // Time between two attempts to read an input that has not arrived yet.
 constexpr std::chrono::milliseconds kPollInterval(10);
 
 // Generates from all inputs of a stream. The caller's thread reads inputs, submits them to a
 // private queue and writes the results in the order of the inputs.
-// - Reads a window of inputs and submits the longest inputs first, so that no long input runs alone at the end.
-// - Bounds memory: reads no further window while the results of kWaitingResults inputs have not been written.
+// - Reads a group of inputs and submits the longest inputs first, so that no long input runs alone at the end.
+// - Bounds memory: reads no further group while the results of kWaitingResults inputs have not been written.
 class GenerateCall {
  public:
   GenerateCall(const Model& model, const GenerateOptions& options, GenerateStream& stream)
@@ -71,7 +71,7 @@ class GenerateCall {
 
   void run() {
     while (!is_at_end_ || written_ < read_) {
-      if (may_read() && read_window()) continue;
+      if (may_read() && read_group()) continue;
       if (request_->is_over()) throw std::bad_alloc();  // a handler of this class has failed
       deliver(mailbox_.take(is_at_end_ ? kCancellationInterval : kPollInterval));
     }
@@ -88,16 +88,16 @@ class GenerateCall {
     std::variant<TokenIds, GenerateResult, std::exception_ptr> what = {};
   };
 
-  // Returns whether to read the next window: workers have taken all earlier inputs, and few results are waiting.
+  // Returns whether to read the next group: workers have taken all earlier inputs, and few results are waiting.
   bool may_read() const { return !is_at_end_ && unstarted_ == 0 && read_ - written_ < kWaitingResults; }
 
-  // Reads and submits a window of inputs. Returns false if no input has arrived.
-  bool read_window() {
+  // Reads and submits a group of inputs. Returns false if no input has arrived.
+  bool read_group() {
     using Wait = GenerateStream::Wait;
     const std::size_t first = read_;
     std::vector<DecodeJob> jobs;
     std::size_t tokens = 0;
-    while (!is_at_end_ && read_ - first < kWindowSources && tokens < kWindowTokens) {
+    while (!is_at_end_ && read_ - first < kGroupSources && tokens < kGroupTokens) {
       const bool waits = read_ == written_;  // block only if no results are pending
       try {
         const std::optional<GenerateInput> input = stream_.next(waits ? Wait::yes : Wait::no);

@@ -38,9 +38,9 @@ std::vector<AttentionKind> chosen_kinds(const TransformerConfig& config, const A
 }
 
 // The chosen layers or heads, and their indices in a map.
-struct Places {
+struct ChosenNumbers {
   // `what` is "layer" or "head", for error messages.
-  Places(AttentionKind kind, std::string_view what, const AttentionChoice& choice, int count_) : count(count_) {
+  ChosenNumbers(AttentionKind kind, std::string_view what, const AttentionChoice& choice, int count_) : count(count_) {
     if (choice.of == Of::one) {
       first = choice.number_of(count);
       if (first < 0 || first >= count) {
@@ -52,7 +52,7 @@ struct Places {
     is_mean = choice.of == Of::mean;
   }
   bool contains(int number) const { return number >= first && number < first + count; }
-  Dim place(int number) const { return is_mean ? 0 : number - first; }
+  Dim index(int number) const { return is_mean ? 0 : number - first; }
   Dim size() const { return is_mean ? std::min(count, 1) : count; }
   float share() const { return is_mean ? 1.0f / static_cast<float>(count) : 1.0f; }
 
@@ -75,14 +75,14 @@ class Recording {
 
   // Registers observers that, in later runs, add the attention weights of the chosen layers and heads to `map`. For a
   // mean, the weights are multiplied by the share of one layer or head.
-  void fill(AttentionMap& map, const Places& layers, const Places& heads) {
+  void fill(AttentionMap& map, const ChosenNumbers& layers, const ChosenNumbers& heads) {
     for (int layer = layers.first; layer < layers.first + layers.count; ++layer) {
       observations_.push_back(
           session_.observe_attention(map.kind, layer, [&map, layers, heads, layer](const AttentionWeights& attention) {
             if (!heads.contains(attention.head)) return;
             const float share = layers.share() * heads.share();
             const Shape& shape = map.weights.shape();
-            const Dim head = layers.place(layer) * shape[1] + heads.place(attention.head);
+            const Dim head = layers.index(layer) * shape[1] + heads.index(attention.head);
             float* row = map.weights.row(head * shape[2] + attention.row) + attention.first_key;
             for (std::size_t i = 0; i < attention.weights.size(); ++i) row[i] += share * attention.weights[i];
           }));
@@ -98,8 +98,8 @@ class Recording {
 
 void check_selection(const TransformerConfig& config, const AttentionSelection& selection) {
   for (const AttentionKind kind : chosen_kinds(config, selection)) {
-    Places(kind, "layer", selection.layers, stack_of(config, kind).layers);
-    Places(kind, "head", selection.heads, stack_of(config, kind).attention.heads);
+    ChosenNumbers(kind, "layer", selection.layers, stack_of(config, kind).layers);
+    ChosenNumbers(kind, "head", selection.heads, stack_of(config, kind).attention.heads);
   }
 }
 
@@ -137,8 +137,8 @@ void read_attention(Session& session, const AttentionSelection& selection, Atten
   attention.maps.reserve(kinds.size());  // observers refer to the maps by address
   for (const AttentionKind kind : kinds) {
     const StackConfig& stack = stack_of(config, kind);
-    const Places layers(kind, "layer", selection.layers, stack.layers);
-    const Places heads(kind, "head", selection.heads, stack.attention.heads);
+    const ChosenNumbers layers(kind, "layer", selection.layers, stack.layers);
+    const ChosenNumbers heads(kind, "head", selection.heads, stack.attention.heads);
     const Dim queries = kind == AttentionKind::encoder_self ? sources : targets;
     const Dim keys = kind == AttentionKind::decoder_self ? targets : sources;
     const Shape shape{layers.size(), heads.size(), queries, keys};

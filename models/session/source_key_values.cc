@@ -9,7 +9,7 @@ namespace encdec {
 int SourceKeyValues::find_gap(int count) const {
   int end = 0;  // end of the source before the gap
   for (const int source : used_) {
-    const Rows& next = places_[static_cast<std::size_t>(source)];
+    const Rows& next = rows_[static_cast<std::size_t>(source)];
     if (next.first - end >= count) break;
     end = next.first + next.count;
   }
@@ -36,9 +36,9 @@ int SourceKeyValues::add(std::span<const Tensor> key_values, int first_row, int 
     std::memcpy(tensors_[layer].slice(first, count).raw(), rows.raw(), rows.bytes());
   }
   // Use the smallest free number for the source, and keep `used_` in the order of rows.
-  auto free = std::ranges::find(places_, 0, &Rows::count);
-  if (free == places_.end()) free = places_.insert(free, Rows());
-  const int source = static_cast<int>(free - places_.begin());
+  auto free = std::ranges::find(rows_, 0, &Rows::count);
+  if (free == rows_.end()) free = rows_.insert(free, Rows());
+  const int source = static_cast<int>(free - rows_.begin());
   const auto after = std::ranges::upper_bound(used_, first, {}, [&](int other) { return rows(other).first; });
   used_.insert(after, source);
   *free = {first, count};
@@ -46,12 +46,12 @@ int SourceKeyValues::add(std::span<const Tensor> key_values, int first_row, int 
 }
 
 void SourceKeyValues::remove(int source) {
-  if (std::erase(used_, source) > 0) places_[static_cast<std::size_t>(source)] = {};
+  if (std::erase(used_, source) > 0) rows_[static_cast<std::size_t>(source)] = {};
 }
 
 void SourceKeyValues::remove_all() {
   used_.clear();
-  places_.clear();
+  rows_.clear();
 }
 
 }  // namespace encdec

@@ -23,7 +23,7 @@ class SourceKeyValues {
   void remove(int source);  // frees the source's rows
   void remove_all();
 
-  Rows rows(int source) const { return places_[static_cast<std::size_t>(source)]; }  // REQUIRES: the source is open
+  Rows rows(int source) const { return rows_[static_cast<std::size_t>(source)]; }  // REQUIRES: the source is open
   // Returns one tensor [capacity, width] per layer.
   std::span<const Tensor> tensors() const { return tensors_; }
 
@@ -32,8 +32,8 @@ class SourceKeyValues {
   void reserve(std::span<const Tensor> key_values, int rows);
 
   std::vector<Tensor> tensors_;
-  std::vector<Rows> places_;  // by source; count 0 marks an unused number
-  std::vector<int> used_;     // open sources in the order of their rows
+  std::vector<Rows> rows_;  // by source; count 0 marks an unused number
+  std::vector<int> used_;   // open sources in the order of their rows
 };
 
 }  // namespace encdec

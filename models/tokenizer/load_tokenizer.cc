@@ -120,7 +120,7 @@ std::optional<TruncationSide> truncation_side_of(const JsonObject& file) {
 // Loads a tokenizer.json. Uses the file's own pipeline if there is no family or if !fits().
 std::unique_ptr<Tokenizer> load_tokenizer_json(const fs::path& json, TokenizerFiles files,
                                                const PipelineFamily* family) {
-  PipelineSource source{.name = json.string(), .config = files.tokenizer_config};
+  PipelineData source{.name = json.string(), .config = files.tokenizer_config};
   source.file = TokenizerJsonFile::parse(read_text_file(json, kMaxTokenizerJsonBytes), source.name);
   const JsonObject& rest = *source.file.rest;
   const auto merge = [&](NamedTokens named_tokens) {
@@ -146,9 +146,9 @@ std::unique_ptr<Tokenizer> load_pipeline(const fs::path& folder, const PipelineF
   if (file_exists(json)) return load_tokenizer_json(json, TokenizerFiles::read_small(folder), family);
   if (family == nullptr || !has_files(folder, family->files)) return nullptr;
   const TokenizerFiles files = TokenizerFiles::read_small(folder);
-  PipelineSource source{.name = (folder / family->files[0]).string(),
-                        .config = files.tokenizer_config,
-                        .settings = TokenizerSettings::merge(files, family->named_tokens)};
+  PipelineData source{.name = (folder / family->files[0]).string(),
+                      .config = files.tokenizer_config,
+                      .settings = TokenizerSettings::merge(files, family->named_tokens)};
   std::vector<NamedText> texts;
   for (const char* file : family->files) {
     texts.push_back({(folder / file).string(), read_text_file(folder / file, native_files::kMaxBytes)});

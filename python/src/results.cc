@@ -12,11 +12,11 @@ namespace {
 
 namespace nb = nanobind;
 
-nb::object to_python(const std::vector<std::vector<TokenScore>>& places) {
+nb::object to_python(const std::vector<std::vector<TokenScore>>& tokens) {
   nb::list lists;
-  for (const std::vector<TokenScore>& place : places) {
+  for (const std::vector<TokenScore>& token : tokens) {
     nb::list list;
-    for (const TokenScore& score : place) list.append(nb::make_tuple(score.token, score.log_probability));
+    for (const TokenScore& score : token) list.append(nb::make_tuple(score.token, score.log_probability));
     lists.append(list);
   }
   return lists;

@@ -149,10 +149,10 @@ TEST(KeyValueCache, GrowingKeepsTheContents) {
     ASSERT_GE(cache.rows(), count);
     for (; filled < count; ++filled) cache.write(filled, row_of(filled, 1).data(), row_of(filled, -1).data());
     for (std::int64_t row = 0; row < filled; ++row) {
-      const auto place = static_cast<std::int32_t>(row);
+      const auto number = static_cast<std::int32_t>(row);
       for (int head = 0; head < form.heads; ++head) {
-        const float* key = cache.keys(&place).of_head(head).row<float>(0);
-        const float* value = cache.values(&place).of_head(head).row<float>(0);
+        const float* key = cache.keys(&number).of_head(head).row<float>(0);
+        const float* value = cache.values(&number).of_head(head).row<float>(0);
         for (Dim i = 0; i < form.head_dim; ++i) {
           const auto at = static_cast<std::size_t>(head * form.head_dim + i);
           ASSERT_EQ(key[i], row_of(row, 1)[at]) << row << " " << head;
@@ -170,9 +170,9 @@ TEST(KeyValueCache, RoundsToTheNearestBfloat16) {
   cache.reserve(2, form);
   const std::vector<float> exact = {1.0f, -2.5f, 0.0f, 3.140625f, 1e30f, -7.0f};
   cache.write(1, exact.data(), exact.data());
-  const std::int32_t place = 1;
+  const std::int32_t number = 1;
   for (int head = 0; head < 2; ++head) {
-    const std::uint16_t* bits = cache.values(&place).of_head(head).row<std::uint16_t>(0);
+    const std::uint16_t* bits = cache.values(&number).of_head(head).row<std::uint16_t>(0);
     for (Dim i = 0; i < 3; ++i) {
       EXPECT_NEAR(bfloat16_to_float(bits[i]), exact[static_cast<std::size_t>(head * 3 + i)],
                   std::abs(exact[static_cast<std::size_t>(head * 3 + i)]) / 256);

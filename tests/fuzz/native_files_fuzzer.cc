@@ -52,7 +52,7 @@ void use_all(const JsonObject& input) {
   for (const char* name : {"RobertaTokenizer", "GPT2Tokenizer", "BlenderbotTokenizer", "BertTokenizer"}) {
     attempt([&] {
       const PipelineFamily& family = *find_pipeline_family(name);
-      PipelineSource source{.name = kFile, .config = files.tokenizer_config};
+      PipelineData source{.name = kFile, .config = files.tokenizer_config};
       source.settings = TokenizerSettings::merge(files, family.named_tokens);
       if (family.model == "WordPiece") {
         source.file.vocabulary = native_files::parse_vocabulary_lines(input.string("vocab.txt").value_or(""), kFile);

@@ -153,9 +153,9 @@ class Soak:
     def damaged(self, whole: bytes) -> bytes:
         data, dice = whole[: self.random.randint(1, len(whole))], self.random
         for _ in range(dice.randint(1, 8)):
-            place = dice.randrange(len(data) + 1)
+            position = dice.randrange(len(data) + 1)
             inserted = [b"", dice.randbytes(1), data[:50], b"\r\n", b"\0", b"[" * 200, b"9" * 40, b"%00", b"chunked"]
-            data = data[:place] + dice.choice(inserted) + data[place + dice.choice([0, 1, 20]) :]
+            data = data[:position] + dice.choice(inserted) + data[position + dice.choice([0, 1, 20]) :]
         return data
 
     async def attack(self, way: str) -> None:

@@ -162,8 +162,8 @@ std::string ServeProcess::post(const std::string& path, const std::string& body,
 
 double ServeProcess::metric(const std::string& name) const {
   const std::string text = get("/metrics");
-  const std::size_t place = text.find("\n" + name + " ");
-  return place == std::string::npos ? 0 : std::strtod(text.c_str() + place + name.size() + 2, nullptr);
+  const std::size_t position = text.find("\n" + name + " ");
+  return position == std::string::npos ? 0 : std::strtod(text.c_str() + position + name.size() + 2, nullptr);
 }
 
 std::string post_text(const std::string& path, const std::string& body, const std::string& headers) {

@@ -276,14 +276,14 @@ class Drawing {
     }
   }
 
-  // Draws a column of labels that begin or end at the vertical axis, depending on `anchor` ("start" or "end"). `place`
-  // is the transformation that moves the column to its position.
-  void draw_labels(const Labels& labels, std::string_view name, std::string_view anchor, const std::string& place) {
+  // Draws a column of labels that begin or end at the vertical axis, depending on `anchor` ("start" or "end").
+  // `transform` moves the column to its position.
+  void draw_labels(const Labels& labels, std::string_view name, std::string_view anchor, const std::string& transform) {
     const double length = labels.length(cell_), size = label_size(cell_);
     if (length == 0) return;
     const bool ends_here = anchor == "end";
     add("<g class='{}' font-family='monospace' font-size='{}' text-anchor='{}'><g transform='{}'>", name, size, anchor,
-        place);
+        transform);
     add("<rect x='{}' width='{}' height='{}' fill='#fff'/>", ends_here ? -length : 1, length - 1,
         static_cast<double>(labels.texts.size()) * cell_);
     double y = cell_ / 2.0 + kBaseline * size;

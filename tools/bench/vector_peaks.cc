@@ -145,8 +145,8 @@ double read_bandwidth(int threads) {
   Tensor memory = Tensor::uninitialized({static_cast<Dim>(share * count * kParts)});
   std::fill_n(memory.data<float>(), memory.elements(), 1.0f);  // unwritten pages could all map to one zero page
   const double seconds = best_seconds(threads, [&](int thread, int attempt) {
-    const auto place = static_cast<std::size_t>(attempt % kParts * threads + thread);
-    HWY_DYNAMIC_DISPATCH(read)(memory.data<float>() + place * share, share);
+    const auto part = static_cast<std::size_t>(attempt % kParts * threads + thread);
+    HWY_DYNAMIC_DISPATCH(read)(memory.data<float>() + part * share, share);
   });
   return static_cast<double>(share * count * sizeof(float)) / seconds;
 }

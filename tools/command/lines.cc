@@ -92,17 +92,17 @@ void LineStreamer::push(std::size_t line, std::int32_t token) {
 }
 
 void LineStreamer::write(std::span<const std::int32_t> tokens) {
-  std::string piece;
+  std::string text;
   if (text_) {
-    piece = as_line(text_->push(tokens));
+    text = as_line(text_->push(tokens));
   } else {
-    if (written_ > 0) piece = " ";
-    piece += format_token_ids({tokens.begin(), tokens.end()});
+    if (written_ > 0) text = " ";
+    text += format_token_ids({tokens.begin(), tokens.end()});
   }
-  if (piece.empty()) return;
-  output_.write(piece);
+  if (text.empty()) return;
+  output_.write(text);
   output_.flush();
-  written_ += piece.size();
+  written_ += text.size();
 }
 
 void LineStreamer::finish_line(std::string_view line) {

@@ -19,8 +19,8 @@ std::string to_json(const GenerateResult& result, const JsonFields& fields) {
     object["score"] = hypothesis.score;
     if (fields.token_scores) object["token_scores"] = to_array(hypothesis.token_scores);
     if (fields.top_log_probs) {
-      Json& places = object["top_log_probs"] = Json::array();
-      for (const auto& place : hypothesis.top_log_probs) places.push_back(to_array(std::span(place)));
+      Json& tokens = object["top_log_probs"] = Json::array();
+      for (const auto& token : hypothesis.top_log_probs) tokens.push_back(to_array(std::span(token)));
     }
     hypotheses.push_back(std::move(object));
   }

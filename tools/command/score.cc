@@ -17,10 +17,10 @@
 namespace encdec::cli {
 namespace {
 
-// Limits of a window: the number of pairs, and the bytes after which no pair is added. A window must be large enough to
+// Limits of a group: the number of pairs, and the bytes after which no pair is added. A group must be large enough to
 // batch pairs of similar length, and small enough to fit into memory and to stop soon after a signal.
-constexpr std::size_t kWindowLines = 64;
-constexpr std::int64_t kWindowBytes = std::int64_t{1} << 20;
+constexpr std::size_t kGroupLines = 64;
+constexpr std::int64_t kGroupBytes = std::int64_t{1} << 20;
 
 struct ScoreArguments {
   ModelArguments model;
@@ -32,10 +32,10 @@ struct ScoreArguments {
 };
 
 // Consecutive pairs of lines that are scored in one call.
-struct Window {
+struct PairGroup {
   std::vector<LineTokens> sources, targets;  // pairs to score: all pairs whose source is not empty
   std::vector<std::string> output_lines;     // output line of each pair; empty if the pair must be scored
-  std::exception_ptr failure;                // error while reading the next pair; thrown after this window is written
+  std::exception_ptr failure;                // error while reading the next pair; thrown after this group is written
 };
 
 // Returns lines [first, first + count). REQUIRES: all of them have the type Form.
@@ -62,11 +62,11 @@ class Scoring {
     options_.model.note_typed_input(options_.input);
     ProgressBar bar = options_.model.quiet ? ProgressBar::none() : ProgressBar();
     for (;;) {
-      const Window window = read_window();
+      const PairGroup group = read_group();
       bar.clear();
-      write(window);
-      if (window.failure) std::rethrow_exception(window.failure);
-      if (window.output_lines.empty()) break;
+      write(group);
+      if (group.failure) std::rethrow_exception(group.failure);
+      if (group.output_lines.empty()) break;
       bar.show({.fraction = input_.fraction(input_.bytes()), .lines = written_, .tokens = tokens_});
     }
     bar.clear();
@@ -74,63 +74,63 @@ class Scoring {
   }
 
  private:
-  // Waits for a pair, and adds the pairs that have already arrived. Returns an empty window at the end of the input.
-  Window read_window() {
-    Window window;
-    const std::size_t limit = std::max(kWindowLines, static_cast<std::size_t>(options_.score.batch_size));
-    const std::int64_t end = input_.bytes() + target_.bytes() + kWindowBytes;
+  // Waits for a pair, and adds the pairs that have already arrived. Returns an empty group at the end of the input.
+  PairGroup read_group() {
+    PairGroup group;
+    const std::size_t limit = std::max(kGroupLines, static_cast<std::size_t>(options_.score.batch_size));
+    const std::int64_t end = input_.bytes() + target_.bytes() + kGroupBytes;
     try {
       std::string source, target;
-      while (window.output_lines.size() < limit && input_.bytes() + target_.bytes() < end &&
-             (window.output_lines.empty() || lines_.ready()) && lines_.next({&source, &target})) {
-        add(source, target, window);
+      while (group.output_lines.size() < limit && input_.bytes() + target_.bytes() < end &&
+             (group.output_lines.empty() || lines_.ready()) && lines_.next({&source, &target})) {
+        add(source, target, group);
       }
     } catch (const Error&) {
-      window.failure = std::current_exception();
+      group.failure = std::current_exception();
     }
-    return window;
+    return group;
   }
 
-  void add(const std::string& source, const std::string& target, Window& window) const {
+  void add(const std::string& source, const std::string& target, PairGroup& group) const {
     const TransformerConfig& config = model_.config();
     LineTokens from = parse_line(source, options_.form, config.input_stack().vocabulary, input_.position());
     LineTokens to = parse_line(target, options_.form, config.decoder.vocabulary, target_.position());
     const bool is_empty = std::visit([](const auto& tokens) { return tokens.empty(); }, from);
-    window.output_lines.emplace_back(is_empty ? kNoSource : "");
+    group.output_lines.emplace_back(is_empty ? kNoSource : "");
     if (is_empty) return;
-    window.sources.push_back(std::move(from));
-    window.targets.push_back(std::move(to));
+    group.sources.push_back(std::move(from));
+    group.targets.push_back(std::move(to));
   }
 
-  // Scores pairs [first, first + count) of window.sources and window.targets.
-  std::vector<ScoreResult> score(const Window& window, std::size_t first, std::size_t count) const {
+  // Scores pairs [first, first + count) of group.sources and group.targets.
+  std::vector<ScoreResult> score(const PairGroup& group, std::size_t first, std::size_t count) const {
     if (options_.form == LineForm::token_ids) {
-      return model_.score_ids(part_of<TokenIds>(window.sources, first, count),
-                              part_of<TokenIds>(window.targets, first, count), options_.score);
+      return model_.score_ids(part_of<TokenIds>(group.sources, first, count),
+                              part_of<TokenIds>(group.targets, first, count), options_.score);
     }
-    return model_.score(part_of<std::string>(window.sources, first, count),
-                        part_of<std::string>(window.targets, first, count), options_.score);
+    return model_.score(part_of<std::string>(group.sources, first, count),
+                        part_of<std::string>(group.targets, first, count), options_.score);
   }
 
-  void write(const Window& window) {
+  void write(const PairGroup& group) {
     std::vector<ScoreResult> results;
     try {
-      results = score(window, 0, window.sources.size());
+      results = score(group, 0, group.sources.size());
     } catch (const InputError&) {
-      write_one_by_one(window);  // writes the results before the invalid pair, then throws with that pair's line number
+      write_one_by_one(group);  // writes the results before the invalid pair, then throws with that pair's line number
       throw;
     }
     std::size_t scored = 0;
-    for (const std::string& line : window.output_lines) write(line.empty() ? to_json(results[scored++]) : line);
+    for (const std::string& line : group.output_lines) write(line.empty() ? to_json(results[scored++]) : line);
     output_.flush();
     for (const ScoreResult& result : results) tokens_ += static_cast<std::int64_t>(result.token_scores.size());
   }
 
-  void write_one_by_one(const Window& window) {
+  void write_one_by_one(const PairGroup& group) {
     std::size_t scored = 0;
-    for (const std::string& line : window.output_lines) {
+    for (const std::string& line : group.output_lines) {
       try {
-        write(line.empty() ? to_json(score(window, scored++, 1).front()) : line);
+        write(line.empty() ? to_json(score(group, scored++, 1).front()) : line);
       } catch (const InputError& error) {
         throw InputError(fmt::format("{}:{}: {}", input_.name(), written_ + 1, error.what()));
       }

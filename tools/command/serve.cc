@@ -32,7 +32,7 @@ struct ServeArguments {
 };
 
 // Parses "NAME=DIR" or "DIR". Without NAME, the model has the folder's name. DIR may be OWNER/NAME.
-serve::ModelSource parse_model(const std::string& text) {
+serve::ModelArgument parse_model(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals != std::string::npos && equals > 0)
     return {text.substr(0, equals), model_folder(text.substr(equals + 1)).string()};
@@ -84,7 +84,7 @@ void run(const ServeArguments& arguments) {
   }
   // Requests name a model, so names must be unique.
   std::set<std::string> names;
-  for (const serve::ModelSource& model : settings.models) {
+  for (const serve::ModelArgument& model : settings.models) {
     if (names.insert(model.name).second) continue;
     throw UsageError(fmt::format("--model: two are called '{}', expected NAME=DIR with a name for each", model.name));
   }

@@ -68,10 +68,10 @@ std::size_t pronounce(const encdec::Model& model, const std::string& word) {
   encdec::GenerateOptions options;
   options.num_beams = 1;
   options.on_token = [&](std::size_t, std::int32_t token) {
-    const std::string piece = stream.push(token);
-    fmt::print("{}", piece);
+    const std::string text = stream.push(token);
+    fmt::print("{}", text);
     std::fflush(stdout);
-    printed += piece.size();
+    printed += text.size();
     ++tokens;
   };
   const std::string text = model.generate({word}, options).front().hypotheses.front().text;

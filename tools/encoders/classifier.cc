@@ -187,9 +187,9 @@ std::vector<std::string> split_labels(std::string_view list) {
 }
 
 std::vector<SharedText> hypotheses(std::span<const std::string> labels, const std::string& hypothesis_template) {
-  constexpr std::string_view kPlace = "{}";
-  const std::size_t place = hypothesis_template.find(kPlace);
-  if (place == std::string::npos) {
+  constexpr std::string_view kLabelSlot = "{}";
+  const std::size_t position = hypothesis_template.find(kLabelSlot);
+  if (position == std::string::npos) {
     throw InputError(
         fmt::format("hypothesis template '{}', expected one with {{}} for the label", printable(hypothesis_template)));
   }
@@ -198,7 +198,7 @@ std::vector<SharedText> hypotheses(std::span<const std::string> labels, const st
   std::vector<SharedText> sentences;
   for (const std::string& label : labels) {
     std::string sentence = hypothesis_template;
-    sentences.push_back(sentence.replace(place, kPlace.size(), label));
+    sentences.push_back(sentence.replace(position, kLabelSlot.size(), label));
   }
   return sentences;
 }

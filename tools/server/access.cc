@@ -40,8 +40,8 @@ std::string_view key_in(const HttpRequest& head) {
     // A page cannot set a WebSocket's headers, so OpenAI's browser client sends the key as a subprotocol.
     constexpr std::string_view kPrefix = "openai-insecure-api-key.";
     const std::string_view protocols = head.headers["sec-websocket-protocol"];
-    if (const std::size_t place = protocols.find(kPrefix); place != protocols.npos) {
-      const std::string_view key = protocols.substr(place + kPrefix.size());
+    if (const std::size_t position = protocols.find(kPrefix); position != protocols.npos) {
+      const std::string_view key = protocols.substr(position + kPrefix.size());
       return key.substr(0, key.find_first_of(", "));
     }
   }

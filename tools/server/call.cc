@@ -179,7 +179,7 @@ void Call::send_response(HttpResponse response) {
   if (!has_spaces_) return exchange_->respond(std::move(response));
   // keep_alive() has already begun the response, so append the body.
   exchange_->write(std::move(response.body), counted_);
-  for (std::string& piece : response.more) exchange_->write(std::move(piece), counted_);
+  for (std::string& part : response.more) exchange_->write(std::move(part), counted_);
   exchange_->finish(response.status);
 }
 

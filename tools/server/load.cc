@@ -22,7 +22,7 @@ std::size_t share_of(std::size_t limit, const std::string& client) {
 class Load::Ticket final : public RequestTicket {
  public:
   Ticket(Load& load, Clients::value_type& client)
-      : load_(load), client_(client), place_(load.arriving_.insert(load.arriving_.end(), this)) {
+      : load_(load), client_(client), position_(load.arriving_.insert(load.arriving_.end(), this)) {
     ++client_.second.tickets;
   }
   ~Ticket() override {
@@ -30,7 +30,7 @@ class Load::Ticket final : public RequestTicket {
     if (is_whole_) {
       load_.add_requests(client_.second, -1);
     } else {
-      load_.arriving_.erase(place_);
+      load_.arriving_.erase(position_);
     }
     if (--client_.second.tickets == 0) load_.clients_.erase(client_.first);
   }
@@ -40,11 +40,11 @@ class Load::Ticket final : public RequestTicket {
     bytes_ += bytes;
     client_.second.bytes += bytes;
     load_.total_.bytes += bytes;
-    load_.arriving_.splice(load_.arriving_.end(), load_.arriving_, place_);
+    load_.arriving_.splice(load_.arriving_.end(), load_.arriving_, position_);
   }
   void complete() override {
     load_.check_requests(client_);
-    load_.arriving_.erase(place_);
+    load_.arriving_.erase(position_);
     is_whole_ = true;
     load_.add_requests(client_.second, 1);
   }
@@ -65,7 +65,7 @@ class Load::Ticket final : public RequestTicket {
 
   Load& load_;
   Clients::value_type& client_;
-  std::list<Ticket*>::iterator place_;  // position in arriving_; valid until the whole body has arrived
+  std::list<Ticket*>::iterator position_;  // position in arriving_; valid until the whole body has arrived
   std::size_t bytes_ = 0;
   bool is_whole_ = false;
 };

@@ -52,9 +52,9 @@ std::string hypothesis_text(const Model& model, const Hypothesis& hypothesis, co
   text.pop_back();  // remove the closing brace
   if (options.top_log_probs > 0) {
     text += R"(,"top_log_probs":[)";
-    for (const std::vector<TokenScore>& place : hypothesis.top_log_probs) {
+    for (const std::vector<TokenScore>& token : hypothesis.top_log_probs) {
       if (text.back() != '[') text += ',';
-      text += to_text(to_array(std::span(place)));
+      text += to_text(to_array(std::span(token)));
     }
     text += ']';
   }

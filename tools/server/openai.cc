@@ -106,14 +106,14 @@ struct Completion {
 Json log_probs(const Model& model, const Hypothesis& hypothesis) {
   Json tokens = Json::array(), likeliest = Json::array(), offsets = Json::array();
   std::size_t offset = 0;
-  for (const std::string& piece : cli::token_names(model, hypothesis.token_ids, TextSide::target)) {
-    tokens.push_back(piece);
+  for (const std::string& text : cli::token_names(model, hypothesis.token_ids, TextSide::target)) {
+    tokens.push_back(text);
     offsets.push_back(offset);
-    offset += piece.size();
+    offset += text.size();
   }
-  for (const auto& place : hypothesis.top_log_probs) {
+  for (const auto& token : hypothesis.top_log_probs) {
     Json scores = Json::object();
-    for (const TokenScore& score : place) {
+    for (const TokenScore& score : token) {
       scores[cli::token_name(model, score.token, TextSide::target)] = score.log_probability;
     }
     likeliest.push_back(std::move(scores));
@@ -230,11 +230,11 @@ asio::awaitable<void> stream_completion(Call& call, ServedModel& model, const Ge
   // Send an event for each new text.
   const Call::OnTokens on_tokens = [&](std::size_t, FinalTokens& tokens) {
     const Hypothesis fresh = growing.take(tokens);
-    const std::string piece = growing.is_stopped() ? std::string() : growing.take_text();
-    Json choice = Completion::choice(piece, 0, std::nullopt);
+    const std::string text = growing.is_stopped() ? std::string() : growing.take_text();
+    Json choice = Completion::choice(text, 0, std::nullopt);
     const bool has_log_probs = options.top_log_probs > 0 && !fresh.token_ids.empty();
     if (has_log_probs) choice["logprobs"] = log_probs(model.model(), fresh);
-    if (!piece.empty() || has_log_probs) call.send_event(completion.choices({std::move(choice)}));
+    if (!text.empty() || has_log_probs) call.send_event(completion.choices({std::move(choice)}));
     return !growing.is_stopped();
   };
   // Wait for the end. Then send the last text with the finish reason, and the usage.

@@ -37,7 +37,7 @@ class ServedModel {
   std::int64_t loaded_at() const { return loaded_at_; }
 
  private:
-  const ModelSource& source() const { return settings_.models[number_]; }
+  const ModelArgument& source() const { return settings_.models[number_]; }
 
   std::size_t number_;
   const ServeSettings& settings_;

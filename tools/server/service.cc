@@ -255,13 +255,13 @@ asio::awaitable<void> Service::run(std::shared_ptr<Call> call) {
 
 // Does not replace a folder such as "." or "model", which could be part of any word and which reveals no path.
 std::string without_folders(std::string message, const ServeSettings& settings) {
-  for (const ModelSource& model : settings.models) {
+  for (const ModelArgument& model : settings.models) {
     const bool is_path =
         model.folder.find('/') != std::string::npos && model.folder.find_first_not_of("./") != std::string::npos;
     if (!is_path) continue;
-    for (std::size_t place = message.find(model.folder); place != std::string::npos;
-         place = message.find(model.folder, place + model.name.size())) {
-      message.replace(place, model.folder.size(), model.name);
+    for (std::size_t position = message.find(model.folder); position != std::string::npos;
+         position = message.find(model.folder, position + model.name.size())) {
+      message.replace(position, model.folder.size(), model.name);
     }
   }
   return message;

@@ -15,7 +15,7 @@ namespace encdec::serve {
 inline constexpr std::size_t kHandlerThreads = 2;
 
 // A model given as `--model NAME=DIR`.
-struct ModelSource {
+struct ModelArgument {
   std::string name;
   std::string folder;
 };
@@ -36,7 +36,7 @@ struct ServiceLimits {
 
 // The options of `encdec serve`.
 struct ServeSettings {
-  std::vector<ModelSource> models;
+  std::vector<ModelArgument> models;
   LoadOptions load = {};
   int workers = 1;
   int batch_size = 0;

@@ -26,13 +26,13 @@ void StoppedText::finish() {
 }
 
 std::string StoppedText::take() {
-  std::string piece = text_.substr(taken_, final_size_ - taken_);
+  std::string text = text_.substr(taken_, final_size_ - taken_);
   taken_ = final_size_;
-  return piece;
+  return text;
 }
 
-void StoppedText::add(const std::string& piece) {
-  text_ += piece;
+void StoppedText::add(const std::string& text) {
+  text_ += text;
   // No stop text begins in the final text, so the search starts after it.
   std::size_t stop = std::string::npos;
   for (const std::string& text : stops_) stop = std::min(stop, text_.find(text, final_size_));
@@ -43,8 +43,8 @@ void StoppedText::add(const std::string& piece) {
     return;
   }
   // If the end of the text may begin a stop text, only the text before that end is final.
-  const auto may_begin_a_stop = [this](std::size_t place) {
-    const std::string_view end = std::string_view(text_).substr(place);
+  const auto may_begin_a_stop = [this](std::size_t position) {
+    const std::string_view end = std::string_view(text_).substr(position);
     return std::ranges::any_of(stops_, [end](const std::string& text) { return text.starts_with(end); });
   };
   while (final_size_ < text_.size() && !may_begin_a_stop(final_size_)) ++final_size_;

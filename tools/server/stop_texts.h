@@ -26,7 +26,7 @@ class StoppedText {
   const std::string& text() const { return text_; }
 
  private:
-  void add(const std::string& piece);
+  void add(const std::string& text);
 
   std::optional<TextStream> stream_;
   std::span<const std::string> stops_;

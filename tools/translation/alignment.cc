@@ -146,7 +146,7 @@ std::vector<float> weights_of(const Alignment& alignment, std::size_t begin, std
 std::vector<AlignedWord> align_words(const Alignment& alignment, std::string_view text, std::string_view source,
                                      std::span<const TextUnit> source_units) {
   // Terms of the score that the header defines.
-  constexpr float kSameLetters = 0.3F, kSamePlace = 0.1F, kDistance = 10, kOtherKind = 1;
+  constexpr float kSameLetters = 0.3F, kSamePosition = 0.1F, kDistance = 10, kOtherKind = 1;
   const std::vector<Word> sources = words_in(source, source_units);
   const std::vector<TextUnit> units = units_of(text);
   // Compute the weight of each source unit for each unit of the translation.
@@ -161,10 +161,10 @@ std::vector<AlignedWord> align_words(const Alignment& alignment, std::string_vie
     poll_cancelled();
     const auto [begin, end, continues] = units[i];
     const Word own(text.substr(begin, end - begin));
-    const float place = static_cast<float>(i * sources.size()) / static_cast<float>(units.size());
+    const float position = static_cast<float>(i * sources.size()) / static_cast<float>(units.size());
     const auto likeness = [&](const Word& word) {
-      const float distance = std::abs(static_cast<float>(&word - sources.data()) - place);
-      float sum = kSamePlace * std::max(0.0F, 1 - distance / kDistance);
+      const float distance = std::abs(static_cast<float>(&word - sources.data()) - position);
+      float sum = kSamePosition * std::max(0.0F, 1 - distance / kDistance);
       if (word.letters == own.letters) sum += kSameLetters;
       if (own.is_mark != word.is_mark) sum -= kOtherKind;
       for (std::size_t unit = word.first_unit; unit < word.first_unit + word.units; ++unit) {

@@ -21,12 +21,12 @@ Json to_json(const Segment& segment) {
   Json json = {
       {"text", segment.text}, {"codes", Json::array()}, {"placeholders", Json::array()}, {"cuts", Json::array()}};
   for (const InlineCode& code : segment.codes) {
-    json["codes"].push_back({code.place, code.markup, code.partner ? Json(*code.partner) : Json()});
+    json["codes"].push_back({code.position, code.markup, code.partner ? Json(*code.partner) : Json()});
   }
   for (const Placeholder& kept : segment.placeholders) {
     json["placeholders"].push_back({kept.begin, kept.end, kept.markup ? Json(*kept.markup) : Json()});
   }
-  for (const Cut& cut : segment.cuts) json["cuts"].push_back({cut.place, cut.share_before});
+  for (const Cut& cut : segment.cuts) json["cuts"].push_back({cut.position, cut.share_before});
   return json;
 }
 
@@ -34,14 +34,14 @@ Json to_json(const Segment& segment) {
 Segment segment_of(const Saved& json) {
   Segment segment{.text = json.at("text").get<std::string>()};
   for (const Saved& code : json.at("codes")) {
-    segment.codes.push_back({.place = code.at(0), .markup = code.at(1).get<std::string>()});
+    segment.codes.push_back({.position = code.at(0), .markup = code.at(1).get<std::string>()});
     if (!code.at(2).is_null()) segment.codes.back().partner = code.at(2).get<std::size_t>();
   }
   for (const Saved& kept : json.at("placeholders")) {
     segment.placeholders.push_back({.begin = kept.at(0), .end = kept.at(1)});
     if (!kept.at(2).is_null()) segment.placeholders.back().markup = kept.at(2).get<std::string>();
   }
-  for (const Saved& cut : json.at("cuts")) segment.cuts.push_back({.place = cut.at(0), .share_before = cut.at(1)});
+  for (const Saved& cut : json.at("cuts")) segment.cuts.push_back({.position = cut.at(0), .share_before = cut.at(1)});
   return segment;
 }
 

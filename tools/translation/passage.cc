@@ -39,9 +39,9 @@ std::vector<std::string> usable_stand_ins(const std::vector<RouteLeg>& legs, con
 }
 
 // Returns the position at which place_codes() would insert an inline code before the first unit of a term.
-std::size_t place_of(const Term& term, std::span<const AlignedWord> words) {
+std::size_t position_of(const Term& term, std::span<const AlignedWord> words) {
   const AlignedCode code{.unit = term.first_unit};
-  return place_codes(words, std::span(&code, 1)).front().place;
+  return place_codes(words, std::span(&code, 1)).front().position;
 }
 
 // Returns the halves of a part if the translation of at least one half has ended, else the part itself.
@@ -143,13 +143,13 @@ bool Passage::start() {
     return true;
   }
   // The text has only protected terms, so it is its own translation.
-  Target& target = targets_.emplace_back();
+  TargetSentence& target = targets_.emplace_back();
   target.text = text;
   for (std::size_t i = 0; i < source_.codes.size(); ++i) {
-    target.codes.push_back({.code = i, .place = source_.codes[i].place - source_.begin});
+    target.codes.push_back({.code = i, .position = source_.codes[i].position - source_.begin});
   }
   target.cuts = source_.cuts;
-  for (const Term& term : source_.terms) target.places.push_back(term.begin);
+  for (const Term& term : source_.terms) target.term_positions.push_back(term.begin);
   target.methods.resize(source_.terms.size(), Method::present);
   return false;
 }
@@ -217,7 +217,7 @@ bool Passage::take(std::size_t number, GenerateResult result) {
   if (is_aligned()) {
     // Align the hypotheses with the whole sentence: directly, or through the alignment of `text_`.
     const bool is_sentence = leg_ == 0 && part.source.text.size() == text_.size();
-    const std::vector<std::size_t> marks = is_sentence ? marked_places() : std::vector<std::size_t>();
+    const std::vector<std::size_t> marks = is_sentence ? marked_positions() : std::vector<std::size_t>();
     const SourceUnits units(*leg().model->tokenizer(), part.source.text, leg().languages(), marks);
     for (Hypothesis& hypothesis : part.hypotheses) {
       Alignment alignment = align(*leg().model, units, hypothesis);
@@ -229,36 +229,36 @@ bool Passage::take(std::size_t number, GenerateResult result) {
 }
 
 // Returns the offsets of the codes in `first_text_`.
-std::vector<std::size_t> Passage::marked_places() const {
-  std::vector<std::size_t> places;
-  for (const InlineCode& code : source_.codes) places.push_back(moved(code.place - source_.begin, replacements_));
-  return places;
+std::vector<std::size_t> Passage::marked_positions() const {
+  std::vector<std::size_t> positions;
+  for (const InlineCode& code : source_.codes) positions.push_back(moved(code.position - source_.begin, replacements_));
+  return positions;
 }
 
 // Finds the units of the sentence, and the unit of each code, cut and term in the sentence.
 void Passage::find_units() {
-  const std::vector<std::size_t> places = marked_places();
-  units_ = units_of(first_text_, places);
-  const auto unit_at = [&](std::size_t place) {
-    return static_cast<std::size_t>(std::ranges::upper_bound(units_, place, {}, &TextUnit::end) - units_.begin());
+  const std::vector<std::size_t> positions = marked_positions();
+  units_ = units_of(first_text_, positions);
+  const auto unit_at = [&](std::size_t position) {
+    return static_cast<std::size_t>(std::ranges::upper_bound(units_, position, {}, &TextUnit::end) - units_.begin());
   };
-  const auto unit_of = [&](std::size_t place) { return unit_at(moved(place, replacements_)); };
+  const auto unit_of = [&](std::size_t position) { return unit_at(moved(position, replacements_)); };
   aligned_codes_.clear();
   const std::size_t end_code = source_.first_code + source_.codes.size();
-  for (const std::size_t place : places) {
+  for (const std::size_t position : positions) {
     const InlineCode& code = source_.codes[aligned_codes_.size()];
     AlignedCode& aligned = aligned_codes_.emplace_back();
-    aligned.unit = unit_at(place);
-    aligned.follows_space = place > 0 && (aligned.unit == 0 || units_[aligned.unit - 1].end < place);
+    aligned.unit = unit_at(position);
+    aligned.follows_space = position > 0 && (aligned.unit == 0 || units_[aligned.unit - 1].end < position);
     aligned.precedes_space =
-        place < first_text_.size() && (aligned.unit == units_.size() || units_[aligned.unit].begin > place);
+        position < first_text_.size() && (aligned.unit == units_.size() || units_[aligned.unit].begin > position);
     if (!code.partner) continue;
     const std::size_t number = source_.first_code + aligned_codes_.size() - 1;
     aligned.kind = *code.partner > number ? AlignedCode::Kind::begin : AlignedCode::Kind::end;
     aligned.is_whole = *code.partner >= source_.first_code && *code.partner < end_code;
   }
   cut_units_.clear();
-  for (const std::size_t place : source_.cuts) cut_units_.push_back(unit_of(place));
+  for (const std::size_t position : source_.cuts) cut_units_.push_back(unit_of(position));
   for (Term& term : source_.terms) {
     term.first_unit = unit_of(term.begin);
     term.end_unit = std::max(term.first_unit + 1, unit_of(term.end));
@@ -308,11 +308,11 @@ bool Passage::settle() {
   // Build a target from each translation that contains all protected terms.
   std::size_t count = 1;
   for (const Part& part : parts_) count = std::max(count, part.hypotheses.size());
-  std::vector<Target> found;
+  std::vector<TargetSentence> found;
   for (std::size_t k = 0; k < count; ++k) {
     alignment = {};
     const std::string text = joined(k, alignment);
-    if (auto target = target_of(text, alignment, Terms::replaced)) {
+    if (auto target = marked(text, alignment, Terms::replaced)) {
       if (found.empty() && !is_alone()) {
         best_text_ = text;
         best_alignment_ = alignment;
@@ -340,7 +340,7 @@ bool Passage::settle() {
   }
   // Force missing terms once, in sentences of one part. If a term is still missing, insert it.
   if (lacks && !was_forced && is_one_part) force_terms();
-  if (lacks && !is_alone()) targets_.front() = *target_of(best_text_, best_alignment_, Terms::inserted);
+  if (lacks && !is_alone()) targets_.front() = *marked(best_text_, best_alignment_, Terms::inserted);
   return is_alone();
 }
 
@@ -387,7 +387,7 @@ std::optional<std::vector<Edit>> Passage::kept_words(const std::string& text,
     if (!term.is_kept) continue;
     Edit edit{.replacement = {.by = term.target}, .term = i, .method = Method::present};
     if (attempt_ == Attempt::left_out) {
-      edit = inserted(i, text, place_of(term, words), Method::alignment);
+      edit = inserted(i, text, position_of(term, words), Method::alignment);
     } else if (attempt_ == Attempt::stand_ins) {
       edit.method = Method::stand_in;
     }
@@ -395,11 +395,11 @@ std::optional<std::vector<Edit>> Passage::kept_words(const std::string& text,
     edits.push_back(std::move(edit));
   }
   if (attempt_ == Attempt::left_out) return edits;
-  const auto places = find_kept(text, first_text_, forms);
-  if (!places) return std::nullopt;
+  const auto positions = find_kept(text, first_text_, forms);
+  if (!positions) return std::nullopt;
   for (std::size_t i = 0; i < edits.size(); ++i) {
-    edits[i].replacement.begin = (*places)[i];
-    edits[i].replacement.end = (*places)[i] + forms[i].size();
+    edits[i].replacement.begin = (*positions)[i];
+    edits[i].replacement.end = (*positions)[i] + forms[i].size();
   }
   return edits;
 }
@@ -426,7 +426,7 @@ void Passage::add_terms(const std::string& text, std::span<const AlignedWord> wo
         edit = {.replacement = {.begin = first->begin, .end = (last - 1)->end}, .term = i};
         edit.replacement.by = term.target;
       } else if (terms == Terms::inserted) {
-        edit = inserted(i, text, place_of(term, words), Method::inserted);
+        edit = inserted(i, text, position_of(term, words), Method::inserted);
       } else {
         continue;
       }
@@ -436,7 +436,7 @@ void Passage::add_terms(const std::string& text, std::span<const AlignedWord> wo
 }
 
 // Returns a translation with its codes, cuts and terms, or nullopt if the translation lacks a protected term.
-std::optional<Target> Passage::target_of(const std::string& text, const Alignment& alignment, Terms terms) const {
+std::optional<TargetSentence> Passage::marked(const std::string& text, const Alignment& alignment, Terms terms) const {
   std::vector<AlignedWord> words;
   if (is_aligned()) words = align_words(alignment, text, first_text_, units_);
   std::optional<std::vector<Edit>> edits = kept_words(text, words);
@@ -444,8 +444,8 @@ std::optional<Target> Passage::target_of(const std::string& text, const Alignmen
   add_terms(text, words, terms, *edits);
   std::ranges::stable_sort(*edits, {}, [](const Edit& edit) { return edit.replacement.begin; });
 
-  Target target;
-  target.places.resize(source_.terms.size());
+  TargetSentence target;
+  target.term_positions.resize(source_.terms.size());
   target.methods.resize(source_.terms.size(), Method::failed);
   std::vector<Replacement> replacements;
   // Convert the edits to replacements, and record the position and method of each term.
@@ -461,36 +461,36 @@ std::optional<Target> Passage::target_of(const std::string& text, const Alignmen
     }
     target.methods[edit.term] = edit.method;
     const std::string before = replaced(std::string_view(text).substr(0, edit.replacement.begin), replacements);
-    target.places[edit.term] = before.size() + edit.lead;
+    target.term_positions[edit.term] = before.size() + edit.lead;
     replacements.push_back(std::move(edit.replacement));
   }
   // Place the codes and cuts in `text`, then move them to the same positions in the edited text.
   target.text = replaced(text, replacements);
   target.codes = place_codes(words, aligned_codes_);
-  for (PlacedCode& code : target.codes) code.place = moved(code.place, replacements);
+  for (PlacedCode& code : target.codes) code.position = moved(code.position, replacements);
   if (!source_.cuts.empty()) target.cuts = cuts_of(text, alignment, words);
-  for (std::size_t& place : target.cuts) place = moved(place, replacements);
+  for (std::size_t& position : target.cuts) position = moved(position, replacements);
   // If the source has a code between two spaces, models write only one space. Add the second space.
   for (std::size_t i = 0; i < target.codes.size(); ++i) {
-    const auto [code, place] = target.codes[i];
+    const auto [code, position] = target.codes[i];
     const bool has_two = aligned_codes_[code].follows_space && aligned_codes_[code].precedes_space;
-    if (!has_two || target.text[place] != ' ' || (place > 0 && target.text[place - 1] == ' ')) continue;
-    target.text.insert(place, 1, ' ');
-    for (std::size_t j = i; j < target.codes.size(); ++j) ++target.codes[j].place;
-    for (std::size_t& other : target.cuts) other += other > place ? 1 : 0;
-    for (std::size_t& other : target.places) other += other > place ? 1 : 0;
+    if (!has_two || target.text[position] != ' ' || (position > 0 && target.text[position - 1] == ' ')) continue;
+    target.text.insert(position, 1, ' ');
+    for (std::size_t j = i; j < target.codes.size(); ++j) ++target.codes[j].position;
+    for (std::size_t& other : target.cuts) other += other > position ? 1 : 0;
+    for (std::size_t& other : target.term_positions) other += other > position ? 1 : 0;
   }
   return target;
 }
 
 // Returns the edit that inserts a term as a separate word, with spaces around it as in the source.
-Edit Passage::inserted(std::size_t number, const std::string& text, std::size_t place, Method method) const {
+Edit Passage::inserted(std::size_t number, const std::string& text, std::size_t position, Method method) const {
   const Term& term = source_.terms[number];
-  Edit edit{.replacement = {.begin = place, .end = place, .by = term.target}, .term = number, .method = method};
+  Edit edit{.replacement = {.begin = position, .end = position, .by = term.target}, .term = number, .method = method};
   if (legs_.back().is_spaceless) return edit;
   const bool follows_space = term.begin == 0 || source_.text()[term.begin - 1] == ' ';
-  if (place < text.size() && text[place] != ' ') edit.replacement.by += ' ';
-  if (follows_space && place > 0 && text[place - 1] != ' ') {
+  if (position < text.size() && text[position] != ' ') edit.replacement.by += ' ';
+  if (follows_space && position > 0 && text[position - 1] != ' ') {
     edit.replacement.by.insert(0, 1, ' ');
     edit.lead = 1;
   }

@@ -70,11 +70,11 @@ struct Edit {
 };
 
 // A translation of a sentence.
-struct Target {
+struct TargetSentence {
   std::string text;
   std::vector<PlacedCode> codes = {};
   std::vector<std::size_t> cuts = {};            // position of each subtitle boundary
-  std::vector<std::size_t> places = {};          // position of each protected term
+  std::vector<std::size_t> term_positions = {};  // position of each protected term
   std::vector<TermReport::Method> methods = {};  // one for each term
 };
 
@@ -115,7 +115,7 @@ class Passage {
 
   const SourceSentence& source() const { return source_; }
   // Returns the translations, best first. Empty if the sentence is only white space.
-  const std::vector<Target>& targets() const { return targets_; }
+  const std::vector<TargetSentence>& targets() const { return targets_; }
   // Returns true if the token limit ended a part of the best translation, so text may be missing.
   bool is_cut_off() const { return is_cut_off_; }
   // Returns the reports on the terms in the best translation.
@@ -145,17 +145,17 @@ class Passage {
 
   void begin_attempt();
   void find_units();
-  std::vector<std::size_t> marked_places() const;
+  std::vector<std::size_t> marked_positions() const;
   std::string joined(std::size_t k, Alignment& alignment) const;
   std::vector<std::size_t> cuts_of(const std::string& text, const Alignment& alignment,
                                    std::span<const AlignedWord> words) const;
   // What to do with a missing term whose aligned words are not contiguous: leave it out, or insert it next to them.
   enum class Terms : std::uint8_t { replaced, inserted };
-  std::optional<Target> target_of(const std::string& text, const Alignment& alignment, Terms terms) const;
+  std::optional<TargetSentence> marked(const std::string& text, const Alignment& alignment, Terms terms) const;
   std::optional<std::vector<Edit>> kept_words(const std::string& text, std::span<const AlignedWord> words) const;
   void add_terms(const std::string& text, std::span<const AlignedWord> words, Terms terms,
                  std::vector<Edit>& edits) const;
-  Edit inserted(std::size_t number, const std::string& text, std::size_t place, TermReport::Method method) const;
+  Edit inserted(std::size_t number, const std::string& text, std::size_t position, TermReport::Method method) const;
   void force_terms();
 
   SourceSentence source_;
@@ -174,7 +174,7 @@ class Passage {
   std::vector<AlignedCode> aligned_codes_ = {};
   std::vector<std::size_t> cut_units_ = {};
   std::vector<TokenIds> forced_ = {};  // phrases that the last leg must write
-  std::vector<Target> targets_ = {};
+  std::vector<TargetSentence> targets_ = {};
   std::string best_text_ = {};  // the best translation, unedited and unforced
   Alignment best_alignment_ = {};
 };

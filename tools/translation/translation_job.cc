@@ -64,8 +64,8 @@ struct BatchKey {
 
 // Returns the codes strictly between two positions of a text.
 std::span<const InlineCode> codes_within(const Segment& segment, std::size_t begin, std::size_t end) {
-  const auto first = std::ranges::upper_bound(segment.codes, begin, {}, &InlineCode::place);
-  const auto last = std::ranges::lower_bound(first, segment.codes.end(), end, {}, &InlineCode::place);
+  const auto first = std::ranges::upper_bound(segment.codes, begin, {}, &InlineCode::position);
+  const auto last = std::ranges::lower_bound(first, segment.codes.end(), end, {}, &InlineCode::position);
   return {first, last};
 }
 
@@ -91,21 +91,22 @@ std::vector<Sentence> with_whole(std::span<const Placeholder> placeholders, std:
 }
 
 // Returns the fraction of the total time before a position, by linear interpolation between cuts.
-double time_before(const Segment& segment, std::size_t place) {
-  const auto after = std::ranges::upper_bound(segment.cuts, place, {}, &Cut::place);
+double time_before(const Segment& segment, std::size_t position) {
+  const auto after = std::ranges::upper_bound(segment.cuts, position, {}, &Cut::position);
   const Cut last = after != segment.cuts.begin() ? *(after - 1) : Cut();
-  const Cut next = after != segment.cuts.end() ? *after : Cut{.place = segment.text.size(), .share_before = 1};
-  if (next.place <= last.place) return next.share_before;
-  const double part = static_cast<double>(place - last.place) / static_cast<double>(next.place - last.place);
+  const Cut next = after != segment.cuts.end() ? *after : Cut{.position = segment.text.size(), .share_before = 1};
+  if (next.position <= last.position) return next.share_before;
+  const double part =
+      static_cast<double>(position - last.position) / static_cast<double>(next.position - last.position);
   return last.share_before + part * (next.share_before - last.share_before);
 }
 
 // Copies the cuts and placeholders in the range of a sentence from the segment to the sentence.
 void add_marks(const Segment& segment, SourceSentence& sentence) {
   const double first = time_before(segment, sentence.begin), last = time_before(segment, sentence.end());
-  auto cut = std::ranges::upper_bound(segment.cuts, sentence.begin, {}, &Cut::place);
-  for (; cut != segment.cuts.end() && cut->place < sentence.end(); ++cut) {
-    sentence.cuts.push_back(cut->place - sentence.begin);
+  auto cut = std::ranges::upper_bound(segment.cuts, sentence.begin, {}, &Cut::position);
+  for (; cut != segment.cuts.end() && cut->position < sentence.end(); ++cut) {
+    sentence.cuts.push_back(cut->position - sentence.begin);
     sentence.shares.push_back(last > first ? (cut->share_before - first) / (last - first) : 0.5);
   }
   const auto begin = std::ranges::lower_bound(segment.placeholders, sentence.begin, {}, &Placeholder::begin);
@@ -158,7 +159,7 @@ std::vector<SourceSentence> sentences_of(const Segment& segment, Split split, co
       continue;
     }
     // Only the last part is followed by the white space after the sentence.
-    for (const InlineCode& code : codes) add_until(code.place);
+    for (const InlineCode& code : codes) add_until(code.position);
     add_until(end);
     all.back().sentence.space += sentence.space;
     all.back().is_cut = false;
@@ -181,22 +182,22 @@ HtmlPart translated(const Stretch& stretch, bool is_spaceless, std::size_t k) {
   std::string& text = all.segment.text;
   std::vector<std::size_t> index_of(codes.size());  // index of each source code in the translation
   std::size_t next = 0;                             // index of the next code to place
-  const auto add_code = [&](std::size_t code, std::size_t place) {
+  const auto add_code = [&](std::size_t code, std::size_t position) {
     index_of[code] = all.segment.codes.size();
-    all.segment.codes.push_back({.place = place, .markup = codes[code].markup, .partner = codes[code].partner});
+    all.segment.codes.push_back({.position = position, .markup = codes[code].markup, .partner = codes[code].partner});
   };
   // Adds the source codes up to `end`. The last `kept` bytes before `end` are white space that was copied, so codes
   // within these bytes keep their positions.
   const auto add_codes = [&](std::size_t end, std::size_t kept = 0) {
-    for (; next < codes.size() && codes[next].place <= end; ++next) {
-      add_code(next, text.size() - std::min(kept, end - codes[next].place));
+    for (; next < codes.size() && codes[next].position <= end; ++next) {
+      add_code(next, text.size() - std::min(kept, end - codes[next].position));
     }
   };
   const std::vector<Cut>& cuts = part.segment.cuts;
   std::vector<Cut>& placed_cuts = all.segment.cuts;
   const auto add_cuts = [&](std::size_t end) {
-    while (placed_cuts.size() < cuts.size() && cuts[placed_cuts.size()].place <= end) {
-      placed_cuts.push_back({.place = text.size(), .share_before = cuts[placed_cuts.size()].share_before});
+    while (placed_cuts.size() < cuts.size() && cuts[placed_cuts.size()].position <= end) {
+      placed_cuts.push_back({.position = text.size(), .share_before = cuts[placed_cuts.size()].share_before});
     }
   };
   std::size_t kept = 0;
@@ -208,16 +209,16 @@ HtmlPart translated(const Stretch& stretch, bool is_spaceless, std::size_t k) {
     const std::size_t begin_text = text.size();
     if (!passage->targets().empty()) {
       // Use the k-th translation or, if there are fewer, the last translation.
-      const Target& target = passage->targets()[std::min(k, passage->targets().size() - 1)];
-      for (const auto& [code, place] : target.codes) add_code(source.first_code + code, text.size() + place);
+      const TargetSentence& target = passage->targets()[std::min(k, passage->targets().size() - 1)];
+      for (const auto& [code, position] : target.codes) add_code(source.first_code + code, text.size() + position);
       next += source.codes.size();
-      for (const std::size_t place : target.cuts) {
-        placed_cuts.push_back({.place = text.size() + place, .share_before = cuts[placed_cuts.size()].share_before});
+      for (const std::size_t cut : target.cuts) {
+        placed_cuts.push_back({.position = text.size() + cut, .share_before = cuts[placed_cuts.size()].share_before});
       }
       for (std::size_t i = 0; i < source.terms.size(); ++i) {
         const Term& term = source.terms[i];
         if (!term.placeholder) continue;
-        const std::size_t begin = text.size() + target.places[i];
+        const std::size_t begin = text.size() + target.term_positions[i];
         all.segment.placeholders.push_back({.begin = begin,
                                             .end = begin + term.target.size(),
                                             .markup = part.segment.placeholders[*term.placeholder].markup});
@@ -296,11 +297,11 @@ struct TranslationJob::Impl {
 };
 
 const std::vector<RouteLeg>& TranslationJob::Impl::legs_from(const std::string& source) {
-  const auto [place, is_new] = legs.try_emplace(source);
-  if (!is_new) return place->second;
+  const auto [entry, is_new] = legs.try_emplace(source);
+  if (!is_new) return entry->second;
   for (RouteStep& step : routes.find(source, options.target, options.via)) {
     const ModelLanguages& languages = routes.languages(step.model);
-    RouteLeg& leg = place->second.emplace_back();
+    RouteLeg& leg = entry->second.emplace_back();
     leg.model = &models[step.model];
     leg.options = options.generate;
     leg.options.source_lang = languages.sources.at(step.source);
@@ -311,12 +312,12 @@ const std::vector<RouteLeg>& TranslationJob::Impl::legs_from(const std::string& 
   }
   // Only the last model writes alternatives. Each alternative needs a beam.
   if (options.alternatives > 0) {
-    RouteLeg& last = place->second.back();
+    RouteLeg& last = entry->second.back();
     const int beams = last.model->generation_config().num_beams.value_or(1);
     last.options.num_return_sequences = options.alternatives + 1;
     last.options.num_beams = std::max(beams, options.alternatives + 1);
   }
-  return place->second;
+  return entry->second;
 }
 
 TextWork& TranslationJob::Impl::add(TextWork::Form form, const std::string& text) {
@@ -380,7 +381,7 @@ std::vector<TranslationBatch> TranslationJob::next() {
   for (Passage* passage : std::exchange(impl_->waiting, {})) {
     check_cancelled();
     const RouteLeg& leg = passage->leg();
-    const auto [place, is_new] = numbers.try_emplace(
+    const auto [entry, is_new] = numbers.try_emplace(
         BatchKey{&leg, passage->is_aligned(), passage->is_alone() ? passage : nullptr}, batches.size());
     if (is_new) {
       impl_->requests.emplace_back();
@@ -388,8 +389,8 @@ std::vector<TranslationBatch> TranslationJob::next() {
     }
     passage->divide();
     for (std::size_t part = 0; part < passage->parts().size(); ++part) {
-      batches[place->second].inputs.push_back({.source = passage->parts()[part]->source.text});
-      impl_->requests[place->second].emplace_back(passage, part);
+      batches[entry->second].inputs.push_back({.source = passage->parts()[part]->source.text});
+      impl_->requests[entry->second].emplace_back(passage, part);
     }
   }
   return batches;

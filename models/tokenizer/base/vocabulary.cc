@@ -80,8 +80,8 @@ void Vocabulary::add(std::string_view piece, std::int32_t id, const std::string&
   const auto number = static_cast<std::int32_t>(entries_.size());
   const std::string_view text = kept(piece);
   entries_.push_back({text.data(), static_cast<std::uint32_t>(text.size()), id});
-  by_piece_[place(by_piece_, text)] = number;
-  by_id_[place(by_id_, id)] = number;
+  by_piece_[slot(by_piece_, text)] = number;
+  by_id_[slot(by_id_, id)] = number;
 }
 
 // Copies the subword into texts_. Returns a view of the copy.
@@ -115,7 +115,7 @@ std::optional<std::string_view> Vocabulary::piece(std::int32_t id) const {
 
 // Returns the slot of the entry with this key, or the free slot into which to insert such an entry.
 template <typename Key>
-std::size_t Vocabulary::place(const Table& table, Key key) const {
+std::size_t Vocabulary::slot(const Table& table, Key key) const {
   const std::size_t mask = table.size() - 1;
   std::size_t index = std::hash<Key>()(key) & mask;
   while (table[index] != kNoEntry && !has(entries_[static_cast<std::size_t>(table[index])], key)) {
@@ -127,7 +127,7 @@ std::size_t Vocabulary::place(const Table& table, Key key) const {
 template <typename Key>
 const Vocabulary::Entry* Vocabulary::find(const Table& table, Key key) const {
   if (table.empty()) return nullptr;
-  const std::int32_t number = table[place(table, key)];
+  const std::int32_t number = table[slot(table, key)];
   return number == kNoEntry ? nullptr : &entries_[static_cast<std::size_t>(number)];
 }
 
@@ -141,8 +141,8 @@ void Vocabulary::grow() {
   }
   std::int32_t number = 0;
   for (const Entry& entry : entries_) {
-    by_piece_[place(by_piece_, entry.piece())] = number;
-    by_id_[place(by_id_, entry.id)] = number++;
+    by_piece_[slot(by_piece_, entry.piece())] = number;
+    by_id_[slot(by_id_, entry.id)] = number++;
   }
 }
 

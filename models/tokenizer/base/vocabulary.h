@@ -84,7 +84,7 @@ class Vocabulary {
   using Table = std::vector<std::int32_t>;
 
   template <typename Key>
-  std::size_t place(const Table& table, Key key) const;
+  std::size_t slot(const Table& table, Key key) const;
   template <typename Key>
   const Entry* find(const Table& table, Key key) const;
   void grow();

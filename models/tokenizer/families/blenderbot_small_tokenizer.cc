@@ -118,7 +118,7 @@ class BlenderbotSmallTokenizer final : public SlowTokenizer {
     const std::string_view view = text;
     const std::size_t letters = text.size() - kWordEnd.size();
     SymbolChain chain(text.size());  // the characters of the word; the last one includes kWordEnd
-    for (std::size_t begin = 0; begin < letters; begin = chain.places()) {
+    for (std::size_t begin = 0; begin < letters; begin = chain.slots()) {
       const std::size_t bytes = first_character(view.substr(begin)).bytes;
       chain.add(0, begin + bytes == letters ? text.size() - begin : bytes);
     }

@@ -23,7 +23,7 @@ AddedToken pipeline_token(AddedToken token, const TokenizerSettings& settings) {
 }
 
 // Returns the id of the named token `key`. Throws TokenizerError if there is no such token.
-std::int32_t named_id(const PipelineSource& source, const AddedVocabulary& added, const PieceModel& model,
+std::int32_t named_id(const PipelineData& source, const AddedVocabulary& added, const PieceModel& model,
                       std::string_view key) {
   const std::string token = source.token(key);
   if (token.empty()) refuse<TokenizerError>(source.name, "there is no {}", key);
@@ -32,7 +32,7 @@ std::int32_t named_id(const PipelineSource& source, const AddedVocabulary& added
 }
 
 // Copies the tokens and decoding options of source.settings to `parts`.
-void apply_settings(const PipelineSource& source, PipelineParts& parts) {
+void apply_settings(const PipelineData& source, PipelineParts& parts) {
   const TokenizerSettings& settings = source.settings;
   std::set<std::string> known;  // contents of the tokens in parts.added_tokens
   for (const auto& token : parts.added_tokens) known.insert(token.content);
@@ -70,18 +70,18 @@ NamedTokens bert_tokens() {
           {"mask_token", "[MASK]"}};
 }
 
-PipelineParts load(PipelineSource& source) {
+PipelineParts load(PipelineData& source) {
   PipelineParts parts = read_pipeline(std::move(source.file));
   apply_settings(source, parts);
   return parts;
 }
 
-PipelineParts load(PipelineSource& source, nlohmann::json document) {
+PipelineParts load(PipelineData& source, nlohmann::json document) {
   source.file.rest.emplace(std::move(document), source.name);
   return load(source);
 }
 
-PipelineParts framed(PipelineSource& source, nlohmann::json document, std::string_view before, std::string_view after,
+PipelineParts framed(PipelineData& source, nlohmann::json document, std::string_view before, std::string_view after,
                      Separator separator) {
   PipelineParts parts = load(source, std::move(document));
   const AddedVocabulary added(parts.added_tokens, *parts.model, parts.normalizer, source.name);
@@ -96,7 +96,7 @@ PipelineParts framed(PipelineSource& source, nlohmann::json document, std::strin
   return parts;
 }
 
-PipelineParts with_languages(PipelineSource& source, nlohmann::json document, const Languages& languages) {
+PipelineParts with_languages(PipelineData& source, nlohmann::json document, const Languages& languages) {
   PipelineParts parts = load(source, std::move(document));
   const AddedVocabulary added(parts.added_tokens, *parts.model, parts.normalizer, source.name);
   parts.affixes = {.after = {named_id(source, added, *parts.model, "eos_token")}};
@@ -129,7 +129,7 @@ PipelineParts with_languages(PipelineSource& source, nlohmann::json document, co
   return parts;
 }
 
-nlohmann::json byte_level_document(const PipelineSource& source, bool adds_prefix_space) {
+nlohmann::json byte_level_document(const PipelineData& source, bool adds_prefix_space) {
   const bool prefix = source.config.boolean("add_prefix_space").value_or(adds_prefix_space);
   return {{"model", {{"type", "BPE"}}},
           {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", prefix}}},
@@ -146,7 +146,7 @@ using Json = nlohmann::json;
 // In the comments below, "frame" is a text X with the special tokens around it.
 
 // Builds a WordPiece model with BERT's frame, [CLS] X [SEP], and `separator` between the texts of a pair.
-PipelineParts make_word_pieces(PipelineSource& source, Separator separator) {
+PipelineParts make_word_pieces(PipelineData& source, Separator separator) {
   const std::string unknown = source.token("unk_token", "[UNK]");
   if (!source.file.vocabulary->id(unknown)) {
     refuse<TokenizerError>(source.name, "the vocabulary has no unk_token '{}'", printable(unknown));
@@ -166,18 +166,18 @@ PipelineParts make_word_pieces(PipelineSource& source, Separator separator) {
 }
 
 // Frame: [CLS] X [SEP].
-PipelineParts make_bert(PipelineSource& source) {
+PipelineParts make_bert(PipelineData& source) {
   return make_word_pieces(source, Separator::once_then_second_segment);
 }
 
 // Frame: <s> X </s>.
-PipelineParts make_mpnet(PipelineSource& source) {
+PipelineParts make_mpnet(PipelineData& source) {
   source.describe("mask_token", {.strip_left = true, .special = true});
   return make_word_pieces(source, Separator::twice);
 }
 
 // Frame: <s> X </s>.
-PipelineParts make_roberta(PipelineSource& source) {
+PipelineParts make_roberta(PipelineData& source) {
   const bool adds_space = source.config.boolean("add_prefix_space").value_or(false);
   const bool trims = source.config.boolean("trim_offsets").value_or(true);
   PipelineParts parts = family_parts::framed(source, family_parts::byte_level_document(source, false), "cls_token",
@@ -188,7 +188,7 @@ PipelineParts make_roberta(PipelineSource& source) {
 
 // Adds the frame of tokenizer.json's post-processor. Without a tokenizer.json, adds the tokens that add_bos_token and
 // add_eos_token of tokenizer_config.json request.
-PipelineParts generic_frame(PipelineSource& source, Json document) {
+PipelineParts generic_frame(PipelineData& source, Json document) {
   if (source.is_tokenizer_json()) {
     document["post_processor"] = source.file.rest->value().value("post_processor", Json());
     return family_parts::load(source, std::move(document));
@@ -200,12 +200,12 @@ PipelineParts generic_frame(PipelineSource& source, Json document) {
                               asked("add_eos_token", "eos_token"));
 }
 
-PipelineParts make_gpt2(PipelineSource& source) {
+PipelineParts make_gpt2(PipelineData& source) {
   return generic_frame(source, family_parts::byte_level_document(source, false));
 }
 
 // Builds Llama 2's model. Like transformers 5, replaces the normalizer, pre-tokenizer and decoder of tokenizer.json.
-PipelineParts make_llama(PipelineSource& source) {
+PipelineParts make_llama(PipelineData& source) {
   if (!source.is_tokenizer_json()) {
     source.file.merges = native_files::merges_of(*source.file.vocabulary);
     if (!source.settings.extra_tokens) source.add_special(source.sentencepiece_tokens);
@@ -226,7 +226,7 @@ PipelineParts make_llama(PipelineSource& source) {
   return generic_frame(source, std::move(document));
 }
 
-PipelineParts make_blenderbot(PipelineSource& source) {
+PipelineParts make_blenderbot(PipelineData& source) {
   source.describe("mask_token", {.strip_left = true, .normalized = false});
   return generic_frame(source, family_parts::byte_level_document(source, true));
 }

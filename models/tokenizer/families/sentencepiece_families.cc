@@ -52,7 +52,7 @@ std::vector<AddedToken> special(const std::vector<std::string>& texts) {
 }
 
 // Unless the files list extra special tokens, adds sentencepiece's special pieces and the family's own tokens.
-void add_extra(PipelineSource& source, const std::vector<std::string>& own) {
+void add_extra(PipelineData& source, const std::vector<std::string>& own) {
   if (source.settings.extra_tokens) return;
   source.add_special(source.sentencepiece_tokens);
   source.add_special(special(own));
@@ -66,7 +66,7 @@ void move_rest(std::vector<ScoredPiece>& pieces, std::size_t left_out, std::vect
 
 // Returns the pieces in fairseq's order. Replaces sentencepiece's first three pieces (<unk>, <s>, </s>) by fairseq's
 // four (begin, pad, end and unknown token). Appends the languages and the mask.
-std::vector<ScoredPiece> fairseq_pieces(PipelineSource& source, const std::string& begin_token,
+std::vector<ScoredPiece> fairseq_pieces(PipelineData& source, const std::string& begin_token,
                                         const std::vector<std::string>& languages) {
   constexpr std::size_t kReplaced = 3;
   std::vector<ScoredPiece> pieces = {{begin_token, 0},
@@ -82,7 +82,7 @@ std::vector<ScoredPiece> fairseq_pieces(PipelineSource& source, const std::strin
 // In the comments below, "frame" is a text X with the special tokens around it.
 
 // Frame: X </s>. The sentinels have the last ids, in reverse order: <extra_id_0> has the highest id.
-PipelineParts make_t5(PipelineSource& source) {
+PipelineParts make_t5(PipelineData& source) {
   const auto count = static_cast<int>(source.config.integer("extra_ids", {0, kMaxSentinels}).value_or(100));
   std::vector<std::string> sentinels;
   for (int i = 0; i < count; ++i) sentinels.push_back(fmt::format("<extra_id_{}>", i));
@@ -97,7 +97,7 @@ PipelineParts make_t5(PipelineSource& source) {
 
 // Frame: X </s> LANGUAGE (mBART) or LANGUAGE X </s> (mBART-50). As in transformers 5, only mBART-50 normalises texts.
 template <bool is_50>
-PipelineParts make_mbart(PipelineSource& source) {
+PipelineParts make_mbart(PipelineData& source) {
   const std::vector<std::string> languages = is_50 ? language_codes::mbart50() : language_codes::mbart();
   if (!source.is_tokenizer_json()) {
     source.file.pieces = fairseq_pieces(source, source.token(is_50 ? "cls_token" : "bos_token"), languages);
@@ -115,7 +115,7 @@ PipelineParts make_mbart(PipelineSource& source) {
 }
 
 // Returns the vocabulary with fairseq's four tokens moved to the front.
-Vocabulary fairseq_vocabulary(const PipelineSource& source) {
+Vocabulary fairseq_vocabulary(const PipelineData& source) {
   std::vector<std::string_view> pieces(source.file.vocabulary->size());
   for (const auto& entry : source.file.vocabulary->entries()) {
     pieces[static_cast<std::size_t>(entry.id)] = entry.piece();
@@ -134,7 +134,7 @@ Vocabulary fairseq_vocabulary(const PipelineSource& source) {
 // Frame: LANGUAGE X </s>, or X </s> LANGUAGE with legacy_behaviour. The languages are added tokens: the files' list, or
 // all 202. Without a tokenizer.json, the ids have the order of published checkpoints: pieces, languages, mask.
 // (transformers 5.23 drops the languages in this case, or puts the mask before them.)
-PipelineParts make_nllb(PipelineSource& source) {
+PipelineParts make_nllb(PipelineData& source) {
   std::vector<std::string> languages = language_codes::nllb();
   const auto& listed = source.settings.extra_tokens;
   if (listed && !listed->empty()) languages = *listed;
@@ -161,7 +161,7 @@ PipelineParts make_nllb(PipelineSource& source) {
 }
 
 // Frame: X </s>. The pad, end and mask tokens and <unk_2>, <unk_3>, ... come first, then sentencepiece's pieces.
-PipelineParts make_pegasus(PipelineSource& source) {
+PipelineParts make_pegasus(PipelineData& source) {
   const auto offset = static_cast<int>(source.config.integer("offset", {2, kMaxSentinels}).value_or(103));
   // Returns the token that masks a sentence, or nullopt if mask_token_sent is null in the config.
   const auto mask_sentence = [&](const char* otherwise) -> std::optional<std::string> {
@@ -202,7 +202,7 @@ PipelineParts make_pegasus(PipelineSource& source) {
 }
 
 // Frame: <s> X </s>.
-PipelineParts make_xlm_roberta(PipelineSource& source) {
+PipelineParts make_xlm_roberta(PipelineData& source) {
   if (!source.is_tokenizer_json()) source.file.pieces = fairseq_pieces(source, source.token("bos_token"), {});
   add_extra(source, {});
   const bool prefix = source.config.boolean("add_prefix_space").value_or(true);
@@ -211,7 +211,7 @@ PipelineParts make_xlm_roberta(PipelineSource& source) {
 }
 
 // Frame: [CLS] X [SEP]. Pairs have a single segment. sentencepiece's normalisation table is applied last.
-PipelineParts make_albert(PipelineSource& source) {
+PipelineParts make_albert(PipelineData& source) {
   add_extra(source, {});
   const bool prefix = source.config.boolean("add_prefix_space").value_or(true);
   Json document = metaspace_document(unigram(1), Cut::words_first, prefix ? "always" : "never");
@@ -233,7 +233,7 @@ PipelineParts make_albert(PipelineSource& source) {
 }
 
 // Frame: <s> X </s>. fairseq's tokens precede all sentencepiece pieces. Tokens named "...NOTUSED" never match a text.
-PipelineParts make_camembert(PipelineSource& source) {
+PipelineParts make_camembert(PipelineData& source) {
   const std::string unknown = source.token("unk_token", "<unk>");
   const std::vector<std::string> unused = {"<s>NOTUSED", "</s>NOTUSED", "<unk>NOTUSED"};
   if (!source.is_tokenizer_json()) {
@@ -255,7 +255,7 @@ PipelineParts make_camembert(PipelineSource& source) {
 }
 
 // Frame: [CLS] X [SEP]. Like transformers 5, ignores the normalisation table of the sentencepiece model.
-PipelineParts make_deberta(PipelineSource& source) {
+PipelineParts make_deberta(PipelineData& source) {
   source.file.normalization_table.reset();
   add_extra(source, {});
   // The unknown token is the piece that has the token's text and score 0. If no piece does, use the id `unk_id`.

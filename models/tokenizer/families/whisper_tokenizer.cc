@@ -86,7 +86,7 @@ bool is_byte_level(std::string_view piece) {
 
 }  // namespace
 
-PipelineParts make_whisper(PipelineSource& source) {
+PipelineParts make_whisper(PipelineData& source) {
   const JsonObject& config = source.config;
   const WhisperFrame frame{.language = config.string("language").value_or(""),
                            .task = config.string("task").value_or(""),

@@ -23,9 +23,9 @@ template <typename Take>
 void take_pieces(std::string_view text, std::vector<std::uint16_t> last_bytes, const Take& take) {
   // From the end to the beginning, move the size of each subword from its end to its start.
   std::uint16_t bytes = 0;
-  for (std::size_t place = text.size();; place -= bytes) {
-    std::swap(bytes, last_bytes[place]);
-    if (place == 0) break;
+  for (std::size_t position = text.size();; position -= bytes) {
+    std::swap(bytes, last_bytes[position]);
+    if (position == 0) break;
   }
   for (std::size_t begin = 0; begin < text.size(); begin += last_bytes[begin]) {
     take(text.substr(begin, last_bytes[begin]));
@@ -46,7 +46,7 @@ void best_cut(std::string_view text, const ByteTrie& pieces, const ScoreOf& scor
   constexpr std::size_t kScores = 2 * kMaxPieceBytes;
   static_assert((kScores & (kScores - 1)) == 0);
   std::array<Score, kScores> scores;
-  const auto score_at = [&](std::size_t place) -> Score& { return scores[place & (kScores - 1)]; };
+  const auto score_at = [&](std::size_t position) -> Score& { return scores[position & (kScores - 1)]; };
   // For each byte offset, the size of the last subword of the best segmentation up to that offset; 0 if there is none.
   std::vector<std::uint16_t> last_bytes(text.size() + 1);
   score_at(0) = 0;
@@ -57,8 +57,8 @@ void best_cut(std::string_view text, const ByteTrie& pieces, const ScoreOf& scor
     constexpr Score kLargestScore = 100'000;
     if (std::is_same_v<Score, float> && std::abs(score_at(begin)) > kLargestScore) {
       const Score offset = score_at(begin);
-      for (std::size_t place = begin; place <= furthest; ++place) {
-        if (place == begin || last_bytes[place] > 0) score_at(place) -= offset;
+      for (std::size_t position = begin; position <= furthest; ++position) {
+        if (position == begin || last_bytes[position] > 0) score_at(position) -= offset;
       }
     }
     // Records a subword from `begin` to `end` if it improves the best score up to `end`.

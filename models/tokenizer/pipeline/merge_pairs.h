@@ -12,44 +12,44 @@
 
 namespace encdec {
 
-// A sequence of symbols in which neighbours can be joined. Each symbol occupies one or more slots, called places; a
-// joined symbol occupies the places of both parts. Needs 4 bytes per place.
+// A sequence of symbols in which neighbours can be joined. Each symbol occupies one or more slots; a
+// joined symbol occupies the slots of both parts. Needs 4 bytes per slot.
 class SymbolChain {
  public:
-  // REQUIRES: places < 2^31.
-  explicit SymbolChain(std::size_t places) { places_.reserve(places); }
+  // REQUIRES: slots < 2^31.
+  explicit SymbolChain(std::size_t slots) { slots_.reserve(slots); }
 
   // REQUIRES: symbol >= 0.
-  void add(std::int32_t symbol, std::size_t places = 1) {
-    const std::size_t begin = places_.size();
-    places_.resize(begin + places, kInside);
-    places_[begin] = symbol;
-    mark(begin, places_.size());
+  void add(std::int32_t symbol, std::size_t slots = 1) {
+    const std::size_t begin = slots_.size();
+    slots_.resize(begin + slots, kInside);
+    slots_[begin] = symbol;
+    mark(begin, slots_.size());
     ++symbols_;
   }
 
-  std::size_t places() const { return places_.size(); }
+  std::size_t slots() const { return slots_.size(); }
   std::size_t symbols() const { return symbols_; }
-  bool is_symbol_start(std::size_t place) const { return places_[place] >= 0; }
+  bool is_symbol_start(std::size_t slot) const { return slots_[slot] >= 0; }
 
-  // Return the symbol that begins at place `begin`, and the end of its places.
-  std::int32_t symbol(std::size_t begin) const { return places_[begin]; }
+  // Return the symbol that begins at slot `begin`, and the end of its slots.
+  std::int32_t symbol(std::size_t begin) const { return slots_[begin]; }
   std::size_t end(std::size_t begin) const {
     const std::size_t next = begin + 1;
-    return next < places_.size() && places_[next] < 0 ? begin + size_of(places_[next]) : next;
+    return next < slots_.size() && slots_[next] < 0 ? begin + size_of(slots_[next]) : next;
   }
   // Returns where the symbol before `begin` begins.
   // REQUIRES: begin > 0.
   std::size_t previous(std::size_t begin) const {
-    const std::int32_t last = places_[begin - 1];
+    const std::int32_t last = slots_[begin - 1];
     return last < 0 ? begin - size_of(last) : begin - 1;
   }
 
   // Replaces the neighbours that begin at `left` and `middle` by `symbol`.
   void join(std::size_t left, std::size_t middle, std::int32_t symbol) {
     const std::size_t end_of_both = end(middle);
-    places_[middle] = kInside;
-    places_[left] = symbol;
+    slots_[middle] = kInside;
+    slots_[left] = symbol;
     mark(left, end_of_both);
     --symbols_;
   }
@@ -59,12 +59,12 @@ class SymbolChain {
 
   static std::size_t size_of(std::int32_t mark) { return static_cast<std::size_t>(-std::int64_t{mark}); }
 
-  // Stores a symbol's number of places, negated, in its second and its last place. The first place holds the symbol.
+  // Stores a symbol's number of slots, negated, in its second and its last slot. The first slot holds the symbol.
   void mark(std::size_t begin, std::size_t end) {
-    if (end - begin > 1) places_[begin + 1] = places_[end - 1] = -static_cast<std::int32_t>(end - begin);
+    if (end - begin > 1) slots_[begin + 1] = slots_[end - 1] = -static_cast<std::int32_t>(end - begin);
   }
 
-  std::vector<std::int32_t> places_;
+  std::vector<std::int32_t> slots_;
   std::size_t symbols_ = 0;
 };
 
@@ -86,7 +86,7 @@ struct MergeCandidate {
 
 // Merges symbols by byte-pair encoding (Sennrich et al. 2016). Repeatedly merges the pair with the lowest rank, the
 // leftmost of equal ranks, until no pair has a merge.
-// - `find_merge(left, middle, end)` returns an optional PairMerge<Rank> for the symbols at the places [left, middle)
+// - `find_merge(left, middle, end)` returns an optional PairMerge<Rank> for the symbols at the slots [left, middle)
 //   and [middle, end).
 // - `offered(left, middle, end)` is called for each initial or new pair that has a merge.
 // Takes O(n log n) time for n symbols, and sizeof(Rank) + 4 bytes of memory per symbol.
@@ -95,7 +95,7 @@ void merge_pairs(SymbolChain& symbols, const FindMerge& find_merge, const Offere
   using Candidate = MergeCandidate<Rank>;
   const auto merge_at = [&](std::size_t left) -> std::optional<PairMerge<Rank>> {
     const std::size_t middle = symbols.end(left);
-    if (middle == symbols.places()) return std::nullopt;
+    if (middle == symbols.slots()) return std::nullopt;
     return find_merge(left, middle, symbols.end(middle));
   };
   // Returns the candidate's merge; nullopt if it is stale, because one of its symbols has been merged with another.
@@ -127,7 +127,7 @@ void merge_pairs(SymbolChain& symbols, const FindMerge& find_merge, const Offere
     queue.push_back({merge->rank, static_cast<std::uint32_t>(left)});
     std::push_heap(queue.begin(), queue.end(), std::greater());
   };
-  for (std::size_t left = 0; left < symbols.places(); left = symbols.end(left)) offer(left);
+  for (std::size_t left = 0; left < symbols.slots(); left = symbols.end(left)) offer(left);
   while (!queue.empty()) {
     std::pop_heap(queue.begin(), queue.end(), std::greater());
     const Candidate best = queue.back();

@@ -77,14 +77,14 @@ void NormalizationTable::check(const std::string& name) const {
     end = replacements_.find('\0', start);
     if (end - start > kMaxReplacementBytes) fail_table(name, fmt::format("a replacement of {} bytes", end - start));
   }
-  // Visit all units with a depth-first search, without recursion. A step's `position` is a value of children().
+  // Visit all units with a depth-first search, without recursion. An entry's `position` is a value of children().
   enum class State : std::uint8_t { unseen, on_path, done };
-  struct Step {
+  struct PathEntry {
     std::size_t position;
     std::size_t label = 1;
   };
   std::vector<State> states(units_.size());
-  std::vector<Step> path;
+  std::vector<PathEntry> path;
   const auto enter = [&](std::size_t unit) {
     const std::size_t position = checked_children(unit, name);
     if (states[position] == State::on_path) fail_table(name, "a trie that has a cycle");
@@ -94,14 +94,14 @@ void NormalizationTable::check(const std::string& name) const {
   };
   enter(0);
   while (!path.empty()) {  // try the next label of the last unit on the path
-    Step& step = path.back();
-    if (step.label == kBlockUnits) {
-      states[step.position] = State::done;
+    PathEntry& entry = path.back();
+    if (entry.label == kBlockUnits) {
+      states[entry.position] = State::done;
       path.pop_back();
       continue;
     }
-    const std::size_t label = step.label++;
-    if ((units_[step.position ^ label] & kLabelMask) == label) enter(step.position ^ label);
+    const std::size_t label = entry.label++;
+    if ((units_[entry.position ^ label] & kLabelMask) == label) enter(entry.position ^ label);
   }
 }
 

@@ -186,7 +186,7 @@ class Bpe final : public VocabularyModel<BpeOptions> {
     if (chain.symbols() > ids.size()) ids.reserve(ids.size() + chain.symbols());
     // Emit the ids. The range of a symbol is the total size of the characters that were merged into it.
     std::size_t begin = 0;
-    for (std::size_t i = 0; i < chain.places(); i = chain.end(i)) {
+    for (std::size_t i = 0; i < chain.slots(); i = chain.end(i)) {
       ids.push_back(chain.symbol(i));
       if (parts == nullptr) continue;
       const std::size_t size = std::accumulate(bytes.begin() + static_cast<std::ptrdiff_t>(i),
@@ -324,9 +324,9 @@ class RankBpe final : public VocabularyModel<RankBpeOptions> {
       append_parts(parts, 0, word.size());
       return ids.push_back(*whole);
     }
-    // A place in the chain is a byte offset into the word.
+    // A slot of the chain is a byte of the word.
     SymbolChain chain(word.size());
-    for (std::size_t begin = 0; begin < word.size(); begin = chain.places()) {
+    for (std::size_t begin = 0; begin < word.size(); begin = chain.slots()) {
       poll_cancelled();
       const std::string_view character = word.substr(begin, first_character(word.substr(begin)).bytes);
       const auto known = id(character);
@@ -340,7 +340,7 @@ class RankBpe final : public VocabularyModel<RankBpeOptions> {
                                 const auto both = id(word.substr(left, end - left));
                                 return both ? std::optional(Merge{*both, *both}) : std::nullopt;
                               });
-    for (std::size_t i = 0; i < chain.places(); i = chain.end(i)) {
+    for (std::size_t i = 0; i < chain.slots(); i = chain.end(i)) {
       ids.push_back(chain.symbol(i));
       append_parts(parts, i, chain.end(i) - i);
     }

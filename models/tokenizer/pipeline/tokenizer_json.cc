@@ -194,7 +194,7 @@ std::vector<TemplateItem> read_template(const JsonObject& part, std::string_view
 // that segment must begin only once, between A and B.
 std::optional<PairAffixes> read_pair_template(const JsonObject& part) {
   PairAffixes affixes;
-  std::vector<std::int32_t>* const places[] = {&affixes.before, &affixes.between, &affixes.after};
+  std::vector<std::int32_t>* const affix_of[] = {&affixes.before, &affixes.between, &affixes.after};
   std::size_t texts = 0;
   for (const TemplateItem& item : read_template(part, "pair", "AB")) {
     // The second segment may begin once, between the texts.
@@ -204,7 +204,7 @@ std::optional<PairAffixes> read_pair_template(const JsonObject& part) {
       affixes.first_segment = affixes.between.size();
     }
     if (item.text.empty()) {
-      places[texts]->insert(places[texts]->end(), item.ids.begin(), item.ids.end());
+      affix_of[texts]->insert(affix_of[texts]->end(), item.ids.begin(), item.ids.end());
     } else if (texts == 2 || item.text != (texts == 0 ? "A" : "B")) {
       return std::nullopt;
     } else {

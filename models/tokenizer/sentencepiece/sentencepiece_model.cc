@@ -25,13 +25,14 @@ namespace {
 constexpr std::string_view kSpaceSymbol = "▁";
 
 // One step of normalisation: `result` replaces the next `bytes` bytes of the text.
-struct Step {
+struct Normalized {
   std::string_view result;
   std::size_t bytes;
 };
 
 // Returns the first step for `text`: a user-defined piece, else a match of the table, else a character.
-Step next_step(std::string_view text, const SentencePieceProto::Normalization& rules, const ByteTrie& user_defined) {
+Normalized next_step(std::string_view text, const SentencePieceProto::Normalization& rules,
+                     const ByteTrie& user_defined) {
   poll_cancelled();
   if (const std::size_t bytes = user_defined.longest(text).bytes; bytes > 0) return {text.substr(0, bytes), bytes};
   if (rules.table) {
@@ -53,7 +54,7 @@ std::string normalize(std::string_view valid, const SentencePieceProto::Normaliz
   // Skip leading spaces. If the text has only spaces, the result is empty, without the added space.
   std::string_view rest = valid;
   while (rules.remove_extra_spaces && !rest.empty()) {
-    const Step step = next_step(rest, rules, user_defined);
+    const Normalized step = next_step(rest, rules, user_defined);
     if (step.result != " ") break;
     rest.remove_prefix(step.bytes);
   }
@@ -63,7 +64,7 @@ std::string normalize(std::string_view valid, const SentencePieceProto::Normaliz
   if (rules.add_dummy_prefix && !rules.space_is_suffix) text += space;
   // Normalise the rest, dropping spaces that follow a space.
   for (bool after_space = rules.remove_extra_spaces; !rest.empty();) {
-    Step step = next_step(rest, rules, user_defined);
+    Normalized step = next_step(rest, rules, user_defined);
     while (after_space && step.result.starts_with(' ')) step.result.remove_prefix(1);
     for (const char byte : step.result) byte == ' ' ? void(text += space) : text.push_back(byte);
     if (!step.result.empty()) after_space = rules.remove_extra_spaces && step.result.ends_with(' ');
@@ -231,7 +232,7 @@ void SentencePieceModel::merge(std::string_view normalized, const Take& take) co
   using Merge = PairMerge<float>;
   constexpr std::int32_t kMergeable = 0, kWhole = 1;
   SymbolChain chain(normalized.size());
-  for (std::size_t begin = 0; begin < normalized.size(); begin = chain.places()) {
+  for (std::size_t begin = 0; begin < normalized.size(); begin = chain.slots()) {
     poll_cancelled();
     const Symbol symbol = first_symbol(normalized.substr(begin));
     chain.add(symbol.is_whole ? kWhole : kMergeable, symbol.bytes);
@@ -248,7 +249,7 @@ void SentencePieceModel::merge(std::string_view normalized, const Take& take) co
   });
   // Emit the pieces, and split those that are unused.
   std::vector<std::string_view> rest;  // a stack: the next piece is the last element
-  for (std::size_t begin = 0, end = 0; begin < chain.places(); begin = end) {
+  for (std::size_t begin = 0, end = 0; begin < chain.slots(); begin = end) {
     end = chain.end(begin);
     for (rest = {normalized.substr(begin, end - begin)}; !rest.empty();) {
       const std::string_view text = rest.back();

@@ -23,7 +23,7 @@ __all__ = ["read", "Document", "Segment", "Code", "Placeholder", "Cut", "Written
 class Code(NamedTuple):
     """Markup within a text, such as ``<b>``: its position, and the index of its pair's other code."""
 
-    place: int
+    position: int
     markup: str
     partner: int | None = None
 
@@ -40,7 +40,7 @@ class Placeholder(NamedTuple):
 class Cut(NamedTuple):
     """A subtitle boundary within a text: its position, and the fraction of the time before it, from 0 to 1."""
 
-    place: int
+    position: int
     share_before: float
 
 
@@ -118,14 +118,14 @@ def _segment(parts: _engine.Parts, where: str) -> Segment:
     text, codes, placeholders, cuts = parts
     before = _bytes_before(text)
 
-    def place(byte: int) -> int:
+    def position(byte: int) -> int:
         return bisect.bisect_left(before, byte)
 
     return Segment(
         text,
-        tuple(Code(place(begin), markup, partner) for begin, markup, partner in codes),
-        tuple(Placeholder(place(begin), place(end), markup) for begin, end, markup in placeholders),
-        tuple(Cut(place(begin), share) for begin, share in cuts),
+        tuple(Code(position(begin), markup, partner) for begin, markup, partner in codes),
+        tuple(Placeholder(position(begin), position(end), markup) for begin, end, markup in placeholders),
+        tuple(Cut(position(begin), share) for begin, share in cuts),
         where,
     )
 
@@ -140,14 +140,14 @@ def _bytes_before(text: str) -> Sequence[int]:
 def _parts(segment: Segment) -> _engine.Parts:
     before = _bytes_before(segment.text)
 
-    def byte(place: int) -> int:
-        return before[max(0, min(place, len(segment.text)))]
+    def byte(position: int) -> int:
+        return before[max(0, min(position, len(segment.text)))]
 
     return (
         segment.text,
-        [(byte(each.place), each.markup, each.partner) for each in segment.codes],
+        [(byte(each.position), each.markup, each.partner) for each in segment.codes],
         [(byte(each.begin), byte(each.end), each.markup) for each in segment.placeholders],
-        [(byte(each.place), each.share_before) for each in segment.cuts],
+        [(byte(each.position), each.share_before) for each in segment.cuts],
     )
 
 
@@ -162,11 +162,11 @@ def _completed(translation: str | Segment | None, source: Segment) -> Segment:
     last: dict[str, int] = {}  # where the last search for a placeholder ended
     for begin, end, markup in source.placeholders:
         kept = source.text[begin:end]
-        place = last.get(kept, -1)
-        while (place := translation.find(kept, place + 1)) >= 0 and 1 in is_taken[place : place + len(kept)]:
+        position = last.get(kept, -1)
+        while (position := translation.find(kept, position + 1)) >= 0 and 1 in is_taken[position : position + len(kept)]:
             pass
-        last[kept] = place if place >= 0 else len(translation)
-        if place >= 0:
-            is_taken[place : place + len(kept)] = b"\1" * len(kept)
-            found.append(Placeholder(place, place + len(kept), markup))
+        last[kept] = position if position >= 0 else len(translation)
+        if position >= 0:
+            is_taken[position : position + len(kept)] = b"\1" * len(kept)
+            found.append(Placeholder(position, position + len(kept), markup))
     return Segment(translation, placeholders=tuple(sorted(found)))

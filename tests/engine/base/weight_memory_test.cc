@@ -16,7 +16,7 @@ TEST(WeightMemory, PartsAreAlignedDisjointAndOutliveIt) {
     WeightMemory memory;
     int value = 0;
     for (const std::size_t bytes : {1u, 63u, 64u, 65u, 0u, 1u << 20, (2u << 20) - 1, 2u << 20, 5u << 20}) {
-      for (int repetition = 0; repetition < 12; ++repetition) {  // the small parts need more than one shared piece
+      for (int repetition = 0; repetition < 12; ++repetition) {  // the small parts need more than one shared block
         const Tensor part = memory.take(bytes);
         ASSERT_EQ(part.bytes(), bytes);
         ASSERT_EQ(reinterpret_cast<std::uintptr_t>(part.raw()) % Tensor::kAlignment, 0u);

@@ -76,8 +76,8 @@ TEST(Attention, KeysAndValuesMayBeBfloat16InPages) {
             const Tensor halves = stored_as(*floats[part], DataType::bfloat16);
             copy_as_float(halves, 0, halves.elements(), floats[part]->data<float>());
             for (int j = 0; j < keys; ++j) {
-              const int place = ((j / kPage * kHeads + 1) * kPage + j % kPage) * head_dim;
-              std::memcpy(&pages[part][static_cast<std::size_t>(place)], halves.raw() + 2 * j * head_dim,
+              const int offset = ((j / kPage * kHeads + 1) * kPage + j % kPage) * head_dim;
+              std::memcpy(&pages[part][static_cast<std::size_t>(offset)], halves.raw() + 2 * j * head_dim,
                           2 * static_cast<std::size_t>(head_dim));
             }
           }

@@ -20,12 +20,12 @@ struct Table {
   Tensor rows;
   std::vector<float> columns;
   std::vector<std::uint16_t> packed;
-  std::vector<std::int32_t> places;
+  std::vector<std::int32_t> row_of;
   int reach;
 
   Table(RandomTensors& random, int near, int reach_, int head_dim, bool in_bfloat16) : reach(reach_) {
     rows = random.uniform({2 * near + 1, head_dim});
-    for (int d = -reach; d <= reach; ++d) places.push_back(std::clamp(d, -near, near) + near);
+    for (int d = -reach; d <= reach; ++d) row_of.push_back(std::clamp(d, -near, near) + near);
     const DistanceRows form = view();
     if (in_bfloat16) {
       const Bfloat16Head head{.key_count = form.count, .head_dim = head_dim};
@@ -43,10 +43,10 @@ struct Table {
     return {.columns = columns.empty() ? nullptr : columns.data(),
             .packed = packed.empty() ? nullptr : packed.data(),
             .count = static_cast<int>(rows.rows()),
-            .place = places.data() + reach,
+            .row_of = row_of.data() + reach,
             .reach = reach};
   }
-  const float* row(int distance) const { return rows.row(view().place_of(distance)); }
+  const float* row(int distance) const { return rows.row(view().row_of_distance(distance)); }
 };
 
 double dot(const float* a, const float* b, int width) {
@@ -86,8 +86,8 @@ void expect_formula(const Sizes& sizes, bool in_bfloat16, double tolerance) {
           double expected = 0;
           if (has_keys) expected += dot(operands.query.row(i), of_keys.row(distance), sizes.head_dim);
           if (has_queries) expected += dot(operands.key.row(j), of_queries.row(-distance), sizes.head_dim);
-          const auto place = static_cast<std::size_t>((i - first) * sizes.keys + j);
-          ASSERT_NEAR(scores[place], expected * static_cast<double>(head.scale), tolerance)
+          const auto index = static_cast<std::size_t>((i - first) * sizes.keys + j);
+          ASSERT_NEAR(scores[index], expected * static_cast<double>(head.scale), tolerance)
               << "query " << i << ", key " << j << " of " << sizes.keys << ", head_dim " << sizes.head_dim;
         }
       }

@@ -36,14 +36,14 @@ std::vector<int> lengths() {
 TEST(ArgMax, FindsTheFirstOfTheLargestScores) {
   for_each_vector_target([] {
     for (const int count : lengths()) {
-      for (int place = 0; place < count; place += 1 + count / 70) {
+      for (int index = 0; index < count; index += 1 + count / 70) {
         std::vector<float> scores = random_scores(1, count), unordered(scores.size(), kNaN);
-        for (std::size_t i = static_cast<std::size_t>(place); i < scores.size(); i += 1 + scores.size() / 9) {
+        for (std::size_t i = static_cast<std::size_t>(index); i < scores.size(); i += 1 + scores.size() / 9) {
           scores[i] = 100.0f;
         }
-        ASSERT_EQ(arg_max(scores), place) << "of " << count;
-        unordered[static_cast<std::size_t>(place)] = -7.0f;
-        ASSERT_EQ(arg_max(unordered), place) << "of " << count;
+        ASSERT_EQ(arg_max(scores), index) << "of " << count;
+        unordered[static_cast<std::size_t>(index)] = -7.0f;
+        ASSERT_EQ(arg_max(unordered), index) << "of " << count;
       }
       for (const float banned : {-kInfinity, kNaN}) {
         EXPECT_EQ(arg_max(std::vector<float>(static_cast<std::size_t>(count), banned)), -1);
@@ -65,8 +65,8 @@ TEST(LogSumExp, FollowsTheFormulaWhereverTheLargestScoreIs) {
   for_each_vector_target([] {
     for (const int count : lengths()) {
       std::vector<float> scores = random_scores(5, count);
-      for (const int place : {0, count / 2, count - 1}) {
-        scores[static_cast<std::size_t>(place)] += 12.0f;  // large at the start, then also in the middle and at the end
+      for (const int index : {0, count / 2, count - 1}) {
+        scores[static_cast<std::size_t>(index)] += 12.0f;  // large at the start, then also in the middle and at the end
         double sum = 0.0;
         for (const float score : scores) sum += std::exp(static_cast<double>(score));
         // Relative errors of the terms become an absolute error of the logarithm. In units of 2^-24: each difference
@@ -74,7 +74,7 @@ TEST(LogSumExp, FollowsTheFormulaWhereverTheLargestScoreIs) {
         // term; of many terms, at least four lanes each sum a part, and every thousand the sums are rescaled.
         const double terms = count <= 70 ? count : count * (1.0 / 4 + 4.0 / 1000);
         const double tolerance = 0x1p-24 * (60 + 4 + terms + 2 * std::abs(std::log(sum)) + 1);
-        ASSERT_NEAR(log_sum_exp(scores), std::log(sum), tolerance) << count << " scores, place " << place;
+        ASSERT_NEAR(log_sum_exp(scores), std::log(sum), tolerance) << count << " scores, index " << index;
       }
     }
   });
@@ -84,11 +84,11 @@ TEST(LogSumExp, BannedScoresBeforeAndAfterAreIgnored) {
   for_each_vector_target([] {
     EXPECT_EQ(log_sum_exp({}), -kInfinity);
     for (const int count : lengths()) {
-      for (const int place : {0, count / 2, count - 1}) {
+      for (const int index : {0, count / 2, count - 1}) {
         std::vector<float> scores(static_cast<std::size_t>(count), -kInfinity);
         EXPECT_EQ(log_sum_exp(scores), -kInfinity);
-        scores[static_cast<std::size_t>(place)] = -3.5f;
-        EXPECT_EQ(log_sum_exp(scores), -3.5f) << "place " << place << " of " << count;
+        scores[static_cast<std::size_t>(index)] = -3.5f;
+        EXPECT_EQ(log_sum_exp(scores), -3.5f) << "index " << index << " of " << count;
       }
     }
   });
@@ -108,10 +108,10 @@ TEST(LogSumExp, LargeScoresDoNotOverflow) {
 TEST(LogSumExp, ANaNMakesTheResultNaN) {
   for_each_vector_target([] {
     for (const int count : lengths()) {
-      for (int place = 0; place < count; place += 1 + count / 40) {
+      for (int index = 0; index < count; index += 1 + count / 40) {
         std::vector<float> scores = random_scores(4, count);
-        scores[static_cast<std::size_t>(place)] = kNaN;
-        ASSERT_TRUE(std::isnan(log_sum_exp(scores))) << "place " << place << " of " << count;
+        scores[static_cast<std::size_t>(index)] = kNaN;
+        ASSERT_TRUE(std::isnan(log_sum_exp(scores))) << "index " << index << " of " << count;
       }
     }
   });

@@ -13,21 +13,21 @@ namespace {
 using Direction = RelativePositions::Direction;
 using testing::ElementsAre;
 
-template <class PlaceOf>
-std::vector<int> places_of(const std::vector<int>& distances, const PlaceOf& place_of) {
-  std::vector<int> places;
-  for (const int distance : distances) places.push_back(place_of(distance));
-  return places;
+template <class BucketOf>
+std::vector<int> buckets_of(const std::vector<int>& distances, const BucketOf& bucket_of) {
+  std::vector<int> buckets;
+  for (const int distance : distances) buckets.push_back(bucket_of(distance));
+  return buckets;
 }
 
 // Expected values from T5Attention._relative_position_bucket of transformers 5.23.
 TEST(RelativePositionBucket, MatchesT5) {
   RelativePositions options{.buckets = 32, .max_distance = 128};
   const auto bucket = [&](int distance) { return relative_position_bucket(distance, options); };
-  EXPECT_THAT(places_of({-1, 0, 1, -8, 8, -16, 16, -64, 64, -90, -91, 90, 91, 100'000}, bucket),
+  EXPECT_THAT(buckets_of({-1, 0, 1, -8, 8, -16, 16, -64, 64, -90, -91, 90, 91, 100'000}, bucket),
               ElementsAre(1, 0, 17, 8, 24, 10, 26, 14, 30, 14, 15, 30, 31, 31));
   options.direction = Direction::backward;
-  EXPECT_THAT(places_of({-15, -16, -17, -32, -64, -112, -113, -100'000, 0, 5}, bucket),
+  EXPECT_THAT(buckets_of({-15, -16, -17, -32, -64, -112, -113, -100'000, 0, 5}, bucket),
               ElementsAre(15, 16, 16, 21, 26, 30, 31, 31, 0, 0));
 }
 
@@ -54,15 +54,15 @@ TEST(RelativePositionBucket, StaysInTheTableAndNeverFallsWithTheDistance) {
 
 // Expected values from make_log_bucket_position of transformers 5.23.
 TEST(DisentangledOptions, PlacesAreThoseOfDeberta) {
-  const auto place = [](const DisentangledOptions& options) {
-    return [options](int distance) { return options.place_of(distance); };
+  const auto bucket = [](const DisentangledOptions& options) {
+    return [options](int distance) { return options.bucket_of(distance); };
   };
-  EXPECT_THAT(places_of({-1024, -512, -511, -257, -129, -128, 0, 128, 130, 257, 510, 1024},
-                        place({.span = 256, .max_distance = 512})),
+  EXPECT_THAT(buckets_of({-1024, -512, -511, -257, -129, -128, 0, 128, 130, 257, 510, 1024},
+                         bucket({.span = 256, .max_distance = 512})),
               ElementsAre(0, 0, 1, 64, 127, 128, 256, 384, 386, 448, 511, 511));
-  EXPECT_THAT(places_of({-300, -299, -151, -32, 33, 34, 151, 298}, place({.span = 64, .max_distance = 300})),
+  EXPECT_THAT(buckets_of({-300, -299, -151, -32, 33, 34, 151, 298}, bucket({.span = 64, .max_distance = 300})),
               ElementsAre(0, 1, 10, 32, 97, 97, 118, 127));
-  EXPECT_THAT(places_of({-5, -4, -3, -2, -1, 0, 1, 2, 3, 4}, place({.span = 3})),
+  EXPECT_THAT(buckets_of({-5, -4, -3, -2, -1, 0, 1, 2, 3, 4}, bucket({.span = 3})),
               ElementsAre(0, 0, 0, 1, 2, 3, 4, 5, 5, 5));
 }
 

@@ -41,7 +41,7 @@ std::vector<LayerCase> stream_cases() {
   }
   return cases;
 }
-INSTANTIATE_TEST_SUITE_P(AttentionToPieces, LayerContract, testing::Values(&stream_cases));
+INSTANTIATE_TEST_SUITE_P(AttentionToChunk, LayerContract, testing::Values(&stream_cases));
 
 std::vector<LayerCase> shared_key_cases() {
   std::vector<LayerCase> cases;

@@ -8,7 +8,7 @@
 
 namespace encdec {
 
-// The functions below return pieces of a pickle. Each piece pushes one object.
+// The functions below return parts of a pickle. Each part pushes one object.
 
 inline std::string pickle_of(const std::string& object) {
   return "\x80\2" + object + ".";

@@ -247,9 +247,9 @@ TEST(RequestQueue, ASourceThatFailsDoesNotAffectOthers) {
   const Tensor& table = *checkpoint.weights->find(name);
   const std::string_view row(reinterpret_cast<const char*>(table.row(5)), sizeof(float));
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  const std::size_t place = bytes.find(row);
-  ASSERT_NE(place, std::string::npos);
-  bytes.replace(place, sizeof nan, std::string(reinterpret_cast<const char*>(&nan), sizeof nan));
+  const std::size_t position = bytes.find(row);
+  ASSERT_NE(position, std::string::npos);
+  bytes.replace(position, sizeof nan, std::string(reinterpret_cast<const char*>(&nan), sizeof nan));
   folder.write("model.safetensors", bytes);
 
   const Model model = Model::load(folder.path(), {.threads = 2});

@@ -277,8 +277,8 @@ asio::awaitable<bool> Connection::serve_request() {
 
   try {
     if (!refusal && !parser.is_done() && (is_wanted || writing.keep_alive)) {
-      const std::size_t pieces = std::max<std::size_t>(body_limit / limits.body_bytes, 1);
-      stream_.expires_after(limits.body_time * static_cast<std::int64_t>(pieces));
+      const std::size_t parts = std::max<std::size_t>(body_limit / limits.body_bytes, 1);
+      stream_.expires_after(limits.body_time * static_cast<std::int64_t>(parts));
       if (writing.version >= 11 && beast::iequals(request.headers["expect"], "100-continue")) {
         co_await asio::async_write(stream_, asio::buffer(kContinue), asio::use_awaitable);
       }
@@ -342,14 +342,14 @@ asio::awaitable<bool> Connection::read_body(Parser& parser, HttpRequest& request
   parser.eager(true);
   buffer_.reserve(kBodyBytes);
   while (!parser.is_done()) {
-    // Let the parser write into the body. Afterwards, piece.size is the number of unused bytes.
-    auto& piece = parser.get().body();
+    // Let the parser write into the body. Afterwards, part.size is the number of unused bytes.
+    auto& part = parser.get().body();
     const std::size_t before = request.body.size();
     request.body.resize(before + kBodyBytes);
-    piece.data = request.body.data() + before;
-    piece.size = kBodyBytes;
+    part.data = request.body.data() + before;
+    part.size = kBodyBytes;
     const auto [error, size] = co_await http::async_read_some(stream_, buffer_, parser, kResult);
-    request.body.resize(request.body.size() - piece.size);
+    request.body.resize(request.body.size() - part.size);
     if (refused) throw *refused;
     if (error && error != http::error::need_buffer) {
       if (!is_malformed(error)) co_return false;
@@ -396,32 +396,32 @@ asio::awaitable<void> Connection::watch(const Writing& writing) {
 // Writes the response that a handler puts into `exchange`. Returns false if the connection must be closed. Throws
 // only if the coroutine is cancelled.
 asio::awaitable<bool> Connection::deliver(std::shared_ptr<Exchange> exchange, Writing& writing) {
-  using Kind = Exchange::Piece::Kind;
-  Exchange::Piece piece = *co_await exchange->pieces_->take();
+  using Kind = Exchange::Part::Kind;
+  Exchange::Part part = *co_await exchange->parts_->take();
   writing.has_begun = true;
-  if (piece.kind == Kind::whole) co_return co_await send_response(std::move(piece.response), writing);
+  if (part.kind == Kind::whole) co_return co_await send_response(std::move(part.response), writing);
 
   // The length of the body is unknown, so send chunks or, for HTTP/1.0, close the connection after the body.
   const bool is_chunked = writing.version >= 11;
   if (!is_chunked) writing.keep_alive = false;
-  auto head = writing.response<http::empty_body>(server_.application(), piece.response);
+  auto head = writing.response<http::empty_body>(server_.application(), part.response);
   head.chunked(is_chunked);
   http::response_serializer<http::empty_body> serializer(head);
   stream_.expires_after(server_.limits().write_time);
   const auto [head_error, head_size] = co_await http::async_write_header(stream_, serializer, kResult);
   if (head_error) writing.finished.is_aborted = true;
   while (!writing.finished.is_aborted) {
-    piece = *co_await exchange->pieces_->take();
-    const std::string& bytes = piece.response.body;
+    part = *co_await exchange->parts_->take();
+    const std::string& bytes = part.response.body;
     error_code error;
-    if (piece.kind == Kind::body && (bytes.empty() || writing.is_head())) continue;
+    if (part.kind == Kind::body && (bytes.empty() || writing.is_head())) continue;
     stream_.expires_after(server_.limits().write_time);
-    if (piece.kind == Kind::end) {
+    if (part.kind == Kind::end) {
       if (is_chunked && !writing.is_head()) {
         std::tie(error, std::ignore) = co_await asio::async_write(stream_, http::make_chunk_last(), kResult);
       }
       writing.finished.is_aborted = error.failed();
-      if (piece.response.status != 200) writing.finished.status = piece.response.status;
+      if (part.response.status != 200) writing.finished.status = part.response.status;
       break;
     }
     if (is_chunked) {
@@ -452,9 +452,9 @@ asio::awaitable<bool> Connection::send_response(HttpResponse from, Writing& writ
     response.content_length(writing.finished.bytes);
     std::tie(error, std::ignore) = co_await http::async_write(stream_, response, kResult);
     for (std::size_t i = 0; i < from.more.size() && !error; ++i) {
-      const std::string piece = std::move(from.more[i]);
+      const std::string part = std::move(from.more[i]);
       stream_.expires_after(server_.limits().write_time);
-      std::tie(error, std::ignore) = co_await asio::async_write(stream_, asio::buffer(piece), kResult);
+      std::tie(error, std::ignore) = co_await asio::async_write(stream_, asio::buffer(part), kResult);
     }
   }
   writing.finished.is_aborted = error.failed();
@@ -466,8 +466,8 @@ template <class Request>
 asio::awaitable<void> Connection::serve_socket(const Request& head, std::shared_ptr<Exchange> exchange,
                                                std::size_t longest, Writing& writing) {
   namespace websocket = beast::websocket;
-  using Kind = Exchange::Piece::Kind;
-  Exchange::Piece first = *co_await exchange->pieces_->take();
+  using Kind = Exchange::Part::Kind;
+  Exchange::Part first = *co_await exchange->parts_->take();
   writing.has_begun = true;
   if (first.kind == Kind::whole) {
     writing.keep_alive = false;
@@ -511,17 +511,17 @@ asio::awaitable<void> Connection::serve_socket(const Request& head, std::shared_
       exchange->on_message(std::move(message), socket.got_text());
     }
   };
-  // Writes `piece`: a message or the close frame. If `piece` is unset, writes a ping.
-  const auto write_piece = [&](const std::optional<Exchange::Piece>& piece) -> asio::awaitable<error_code> {
+  // Writes `part`: a message or the close frame. If `part` is unset, writes a ping.
+  const auto write_part = [&](const std::optional<Exchange::Part>& part) -> asio::awaitable<error_code> {
     error_code error;
-    if (!piece) {
+    if (!part) {
       std::tie(error) = co_await socket.async_ping({}, kResult);
-    } else if (piece->kind == Kind::end) {
-      websocket::close_reason reason(piece->response.body);
-      reason.code = static_cast<std::uint16_t>(piece->response.status);
+    } else if (part->kind == Kind::end) {
+      websocket::close_reason reason(part->response.body);
+      reason.code = static_cast<std::uint16_t>(part->response.status);
       std::tie(error) = co_await socket.async_close(reason, kResult);
     } else {
-      const std::string& text = piece->response.body;
+      const std::string& text = part->response.body;
       writing.finished.bytes += text.size();
       std::tie(error, std::ignore) = co_await socket.async_write(asio::buffer(text), kResult);
     }
@@ -530,10 +530,10 @@ asio::awaitable<void> Connection::serve_socket(const Request& head, std::shared_
   const auto write = [&]() -> asio::awaitable<void> {
     const auto ping_time = server_.limits().ping_time;
     for (error_code error; !error;) {
-      const auto piece = co_await exchange->pieces_->take(Clock::now() + ping_time);
-      if (!piece && is_reading && Clock::now() > last_heard + 2 * ping_time + kWatchInterval) co_return;
-      error = co_await within(server_.limits().write_time, write_piece(piece));
-      if (piece && piece->kind == Kind::end) co_return;
+      const auto part = co_await exchange->parts_->take(Clock::now() + ping_time);
+      if (!part && is_reading && Clock::now() > last_heard + 2 * ping_time + kWatchInterval) co_return;
+      error = co_await within(server_.limits().write_time, write_part(part));
+      if (part && part->kind == Kind::end) co_return;
     }
   };
   using asio::experimental::awaitable_operators::operator||;

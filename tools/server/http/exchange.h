@@ -22,24 +22,24 @@ class Exchange {
   // `network` is the executor of the connection.
   Exchange(HttpRequest request, const asio::any_io_executor& network)
       : request_(std::move(request)),
-        pieces_(std::make_shared<Mailbox<Piece>>(network)),
+        parts_(std::make_shared<Mailbox<Part>>(network)),
         asked_(std::make_shared<Mailbox<bool>>(network)) {}
 
   const HttpRequest& request() const { return request_; }
 
   // Sends a whole response.
-  void respond(HttpResponse response) { put({Piece::Kind::whole, std::move(response)}); }
+  void respond(HttpResponse response) { put({Part::Kind::whole, std::move(response)}); }
   // Sends the status and the headers. The body follows in parts.
-  void begin(HttpResponse head) { put({Piece::Kind::head, std::move(head)}); }
+  void begin(HttpResponse head) { put({Part::Kind::head, std::move(head)}); }
   // Sends a part of the body. `held` is kept alive until the part is written.
   void write(std::string bytes, std::shared_ptr<const void> held = {}) {
-    put({Piece::Kind::body, {.body = std::move(bytes), .held = std::move(held)}});
+    put({Part::Kind::body, {.body = std::move(bytes), .held = std::move(held)}});
   }
   // Ends the body. A `status` other than 200 replaces the status of begin() in logs and metrics.
-  void finish(int status = 200) { put({Piece::Kind::end, {.status = status}}); }
+  void finish(int status = 200) { put({Part::Kind::end, {.status = status}}); }
 
   // Closes the WebSocket with a code and a reason of at most 123 bytes.
-  void close(int code, std::string reason) { put({Piece::Kind::end, {.status = code, .body = std::move(reason)}}); }
+  void close(int code, std::string reason) { put({Part::Kind::end, {.status = code, .body = std::move(reason)}}); }
 
   // Returns whether respond() or begin() was called.
   bool has_response() const { return has_response_; }
@@ -55,19 +55,19 @@ class Exchange {
 
  private:
   friend class Connection;
-  struct Piece {
+  struct Part {
     enum class Kind : std::uint8_t { whole, head, body, end };
     Kind kind = Kind::end;
     HttpResponse response = {};
   };
 
-  void put(Piece piece) {
+  void put(Part part) {
     has_response_ = true;
-    pieces_->put(std::move(piece));
+    parts_->put(std::move(part));
   }
 
   HttpRequest request_;
-  std::shared_ptr<Mailbox<Piece>> pieces_;
+  std::shared_ptr<Mailbox<Part>> parts_;
   std::shared_ptr<Mailbox<bool>> asked_;  // one value for each message that the connection may read
   bool has_response_ = false;
 };

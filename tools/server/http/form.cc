@@ -19,9 +19,9 @@ std::string_view trimmed(std::string_view text) {
 // Removes the beginning of `text` through the first `end`. Returns the removed text without `end`. If `end` does not
 // occur, removes and returns all of `text`.
 std::string_view take_until(std::string_view& text, std::string_view end) {
-  const std::size_t place = text.find(end);
-  const std::string_view taken = text.substr(0, place);
-  text.remove_prefix(place == std::string_view::npos ? text.size() : place + end.size());
+  const std::size_t position = text.find(end);
+  const std::string_view taken = text.substr(0, position);
+  text.remove_prefix(position == std::string_view::npos ? text.size() : position + end.size());
   return taken;
 }
 

@@ -64,7 +64,7 @@ struct HttpResponse {
 
   std::size_t body_bytes() const {
     std::size_t bytes = body.size();
-    for (const std::string& piece : more) bytes += piece.size();
+    for (const std::string& part : more) bytes += part.size();
     return bytes;
   }
 };

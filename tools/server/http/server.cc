@@ -94,9 +94,9 @@ void HttpServer::add(int descriptor, std::string peer) {
   asio::co_spawn(context_, serve(std::prev(connections_.end())), asio::detached);
 }
 
-asio::awaitable<void> HttpServer::serve(Connections::iterator place) {
-  co_await (*place)->run();
-  connections_.erase(place);
+asio::awaitable<void> HttpServer::serve(Connections::iterator connection) {
+  co_await (*connection)->run();
+  connections_.erase(connection);
   application_.on_connections(connections_.size(), false);
   on_end();
 }

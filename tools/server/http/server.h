@@ -115,7 +115,7 @@ class HttpServer {
 
   bool accept_one(asio::posix::stream_descriptor& listener, bool is_local);
   void add(int descriptor, std::string peer);
-  asio::awaitable<void> serve(Connections::iterator place);
+  asio::awaitable<void> serve(Connections::iterator connection);
   asio::awaitable<void> end_within(std::chrono::seconds longest);
   void on_end();
   bool make_room();

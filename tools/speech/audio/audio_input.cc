@@ -17,19 +17,19 @@ namespace encdec {
 namespace {
 
 // Reads a file descriptor. size() is known only for a regular file.
-class DescriptorSource final : public ByteSource {
+class DescriptorStream final : public ByteStream {
  public:
-  DescriptorSource(int descriptor, bool is_owned, std::string name)
+  DescriptorStream(int descriptor, bool is_owned, std::string name)
       : descriptor_(descriptor), is_owned_(is_owned), name_(std::move(name)) {
     struct stat status = {};
     if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode))
       size_ = static_cast<std::uint64_t>(status.st_size);
   }
-  ~DescriptorSource() override {
+  ~DescriptorStream() override {
     if (is_owned_) ::close(descriptor_);
   }
-  DescriptorSource(const DescriptorSource&) = delete;
-  DescriptorSource& operator=(const DescriptorSource&) = delete;
+  DescriptorStream(const DescriptorStream&) = delete;
+  DescriptorStream& operator=(const DescriptorStream&) = delete;
 
   // Calls read(2) until `bytes` is full, because one call may return fewer bytes, for instance from a pipe.
   std::size_t read(std::span<std::byte> bytes) override {
@@ -44,8 +44,8 @@ class DescriptorSource final : public ByteSource {
     return done;
   }
   std::optional<std::uint64_t> size() const override { return size_; }
-  void seek(std::uint64_t place) override {
-    if (::lseek(descriptor_, static_cast<::off_t>(place), SEEK_SET) < 0) {
+  void seek(std::uint64_t position) override {
+    if (::lseek(descriptor_, static_cast<::off_t>(position), SEEK_SET) < 0) {
       throw FileError(name_ + ": " + std::strerror(errno));
     }
   }
@@ -57,30 +57,30 @@ class DescriptorSource final : public ByteSource {
   std::optional<std::uint64_t> size_;
 };
 
-class MemorySource final : public ByteSource {
+class MemoryStream final : public ByteStream {
  public:
-  explicit MemorySource(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  explicit MemoryStream(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
   std::size_t read(std::span<std::byte> bytes) override {
-    const std::size_t count = std::min(bytes.size(), bytes_.size() - place_);
-    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(place_), count, bytes.begin());
-    place_ += count;
+    const std::size_t count = std::min(bytes.size(), bytes_.size() - position_);
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(position_), count, bytes.begin());
+    position_ += count;
     return count;
   }
   std::optional<std::uint64_t> size() const override { return bytes_.size(); }
-  void seek(std::uint64_t place) override { place_ = std::min<std::size_t>(place, bytes_.size()); }
+  void seek(std::uint64_t position) override { position_ = std::min<std::size_t>(position, bytes_.size()); }
 
  private:
   std::span<const std::byte> bytes_;
-  std::size_t place_ = 0;
+  std::size_t position_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<ByteSource> open_bytes(const std::string& path) {
+std::unique_ptr<ByteStream> open_bytes(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) throw FileError(path + ": " + std::strerror(errno));
-  auto source = std::make_unique<DescriptorSource>(descriptor, true, path);
+  auto source = std::make_unique<DescriptorStream>(descriptor, true, path);
   struct stat status = {};
   if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
     throw FileError(path + ": a folder, expected a recording");
@@ -88,15 +88,15 @@ std::unique_ptr<ByteSource> open_bytes(const std::string& path) {
   return source;
 }
 
-std::unique_ptr<ByteSource> bytes_of(int descriptor, const std::string& name) {
-  return std::make_unique<DescriptorSource>(descriptor, false, name);
+std::unique_ptr<ByteStream> bytes_of(int descriptor, const std::string& name) {
+  return std::make_unique<DescriptorStream>(descriptor, false, name);
 }
 
-std::unique_ptr<ByteSource> bytes_of(std::span<const std::byte> bytes) {
-  return std::make_unique<MemorySource>(bytes);
+std::unique_ptr<ByteStream> bytes_of(std::span<const std::byte> bytes) {
+  return std::make_unique<MemoryStream>(bytes);
 }
 
-AudioInput::AudioInput(std::unique_ptr<ByteSource> source, std::string name)
+AudioInput::AudioInput(std::unique_ptr<ByteStream> source, std::string name)
     : source_(std::move(source)), name_(std::move(name)) {}
 
 std::span<const std::byte> AudioInput::peek(std::size_t count) {
@@ -113,7 +113,7 @@ std::size_t AudioInput::read(std::span<std::byte> bytes) {
   std::copy_n(peeked_.begin(), known, bytes.begin());
   peeked_.erase(peeked_.begin(), peeked_.begin() + static_cast<std::ptrdiff_t>(known));
   const std::size_t count = known + source_->read(bytes.subspan(known));
-  place_ += count;
+  position_ += count;
   return count;
 }
 

@@ -70,9 +70,9 @@ Resampler::Resampler(int from_rate, int to_rate) {
   weights_.resize((phases_ + 1) * taps_);
   std::vector<double> values(taps_);
   for (std::size_t phase = 0; phase <= phases_; ++phase) {
-    const double place = static_cast<double>(before_) + static_cast<double>(phase) / static_cast<double>(phases_);
+    const double position = static_cast<double>(before_) + static_cast<double>(phase) / static_cast<double>(phases_);
     for (std::size_t i = 0; i < taps_; ++i) {
-      const double x = static_cast<double>(i) - place;
+      const double x = static_cast<double>(i) - position;
       values[i] = sinc(x * width) * window(x / (static_cast<double>(taps_) / 2));
     }
     const double sum = std::accumulate(values.begin(), values.end(), 0.0);
@@ -125,9 +125,9 @@ void Resampler::write(std::uint64_t last, std::vector<float>& output) {
 
 // Returns output `number`. Interpolates between the two nearest phases.
 float Resampler::sample_at(std::uint64_t number) const {
-  const std::uint64_t place = number * from_;  // time, in units of (1 / to_) input samples
-  const float* inputs = input_.data() + (place / to_ - first_);
-  const std::uint64_t phase = place % to_ * phases_;
+  const std::uint64_t position = number * from_;  // time, in units of (1 / to_) input samples
+  const float* inputs = input_.data() + (position / to_ - first_);
+  const std::uint64_t phase = position % to_ * phases_;
   const float* row = weights_.data() + phase / to_ * taps_;
   const float sum = dot(inputs, row, taps_);
   if (phase % to_ == 0) return sum;

@@ -23,7 +23,7 @@ namespace {
 class SeekableInput {
  public:
   // Position 0 is the next byte of `input`. Throws FileError on failure, and for a pipe with more than 1 GiB.
-  explicit SeekableInput(AudioInput input) : input_(std::move(input)), begin_(input_.place()) {
+  explicit SeekableInput(AudioInput input) : input_(std::move(input)), begin_(input_.position()) {
     if (input_.source().size()) return;
     constexpr std::size_t kPiece = 1 << 20, kMost = std::size_t{1} << 30;
     while (kept_.size() < kMost) {
@@ -43,21 +43,21 @@ class SeekableInput {
 
   const std::string& name() const { return input_.name(); }
   std::int64_t size() noexcept { return static_cast<std::int64_t>(*input_.source().size() - begin_); }
-  std::int64_t place() const noexcept { return place_; }
+  std::int64_t position() const noexcept { return position_; }
   // Seeks like lseek(). Returns the new position, from 0 to size().
   std::int64_t seek(std::int64_t offset, int from) noexcept {
-    const std::int64_t begin = from == SEEK_SET ? 0 : from == SEEK_CUR ? place_ : size();
-    place_ = std::clamp<std::int64_t>(begin + offset, 0, size());
-    return place_;
+    const std::int64_t begin = from == SEEK_SET ? 0 : from == SEEK_CUR ? position_ : size();
+    position_ = std::clamp<std::int64_t>(begin + offset, 0, size());
+    return position_;
   }
   // Returns the number of bytes read, or 0 after a failure.
   std::int64_t read(void* to, std::int64_t count) noexcept {
     if (failure_ || count <= 0) return 0;
     try {
-      ByteSource& source = input_.source();
-      source.seek(begin_ + static_cast<std::uint64_t>(place_));
+      ByteStream& source = input_.source();
+      source.seek(begin_ + static_cast<std::uint64_t>(position_));
       const std::size_t done = source.read({static_cast<std::byte*>(to), static_cast<std::size_t>(count)});
-      place_ += static_cast<std::int64_t>(done);
+      position_ += static_cast<std::int64_t>(done);
       return static_cast<std::int64_t>(done);
     } catch (...) {
       failure_ = std::current_exception();
@@ -73,7 +73,7 @@ class SeekableInput {
   AudioInput input_;
   std::uint64_t begin_;          // offset of position 0 in the source, in bytes
   std::vector<std::byte> kept_;  // contents of a pipe
-  std::int64_t place_ = 0;
+  std::int64_t position_ = 0;
   std::exception_ptr failure_;
 };
 
@@ -166,7 +166,7 @@ SNDFILE* open(SeekableInput& input, SF_INFO& info) {
       [](void* file) { return sf_count_t{SeekableInput::of(file).size()}; },
       [](sf_count_t offset, int from, void* file) { return sf_count_t{SeekableInput::of(file).seek(offset, from)}; },
       [](void* to, sf_count_t count, void* file) { return sf_count_t{SeekableInput::of(file).read(to, count)}; },
-      nullptr, [](void* file) { return sf_count_t{SeekableInput::of(file).place()}; }};
+      nullptr, [](void* file) { return sf_count_t{SeekableInput::of(file).position()}; }};
   return sf_open_virtual(&calls, SFM_READ, &info, &input);
 }
 
@@ -175,11 +175,11 @@ SNDFILE* open(SeekableInput& input, SF_INFO& info) {
 bool is_cut_ogg(SeekableInput& input) {
   constexpr std::int64_t kLargestPage = 65'307;
   // Read the last bytes, up to the maximum size of a page, then restore the position.
-  const std::int64_t place = input.place();
+  const std::int64_t position = input.position();
   std::string end(kLargestPage, '\0');
   input.seek(-std::min(kLargestPage, input.size()), SEEK_END);
   end.resize(static_cast<std::size_t>(input.read(end.data(), kLargestPage)));
-  input.seek(place, SEEK_SET);
+  input.seek(position, SEEK_SET);
   // Byte 5 holds flags (4: last page). Byte 26 holds the number of segments; then come the segment sizes.
   const std::size_t page = std::min(end.rfind("OggS"), end.size());
   const auto byte = [&](std::size_t i) {

@@ -23,14 +23,14 @@ using Encoding = RawAudio::Samples;
 static_assert(std::endian::native == std::endian::little);
 
 template <class T>
-T number_at(std::span<const std::byte> bytes, std::size_t place) {
+T number_at(std::span<const std::byte> bytes, std::size_t position) {
   T number;
-  std::memcpy(&number, bytes.data() + place, sizeof number);
+  std::memcpy(&number, bytes.data() + position, sizeof number);
   return number;
 }
 
-std::string_view tag_at(std::span<const std::byte> bytes, std::size_t place) {
-  return {reinterpret_cast<const char*>(bytes.data()) + place, 4};
+std::string_view tag_at(std::span<const std::byte> bytes, std::size_t position) {
+  return {reinterpret_cast<const char*>(bytes.data()) + position, 4};
 }
 
 // The next two functions decode an ITU-T G.711 sample: A-law (even bits inverted) to 13 bits, mu-law to 14 bits.

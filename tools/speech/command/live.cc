@@ -163,11 +163,11 @@ bool transcribe_live(const TranscribeArguments& given) {
     return !ended.empty();
   };
   // Feed 20 ms at a time. Pause while the backlog is long, for example because a file is read faster than decoded.
-  std::vector<float> piece(AudioReader::kSampleRate / 50);
+  std::vector<float> chunk(AudioReader::kSampleRate / 50);
   try {
-    for (std::size_t count = piece.size(); count == piece.size();) {
-      count = reader.read(piece);
-      session.feed(std::span(piece).first(count));
+    for (std::size_t count = chunk.size(); count == chunk.size();) {
+      count = reader.read(chunk);
+      session.feed(std::span(chunk).first(count));
       is_over({});
       while (session.backlog() > kLongestBacklog) is_over(kCancellationInterval);
     }

@@ -308,12 +308,12 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
   // Processes `converted` in chunks of a fixed size, so that the sizes of the caller's chunks have no effect.
   void take_converted() {
     for (std::span<const float> left = converted; !left.empty();) {
-      const std::span piece = left.first(std::min<std::size_t>(left.size(), VoiceActivity::kWindow));
-      left = left.subspan(piece.size());
-      if (finder) finder->push(piece, found);
+      const std::span chunk = left.first(std::min<std::size_t>(left.size(), VoiceActivity::kWindow));
+      left = left.subspan(chunk.size());
+      if (finder) finder->push(chunk, found);
       const MutexLock lock(mutex);
       if (!finder && !is_speaking()) begin(total);
-      add(piece);
+      add(chunk);
       follow(found);
       if (!is_speaking()) {
         forget();

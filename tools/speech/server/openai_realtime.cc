@@ -146,15 +146,15 @@ struct Message {
   bool is_text = true;
 };
 struct News {
-  std::size_t number = 0;  // index in Session::parts_
+  std::size_t number = 0;  // index in RealtimeConnection::parts_
   LiveEvent event;
 };
 
 // One WebSocket connection. A change of settings starts a new LiveSession, but earlier LiveSessions continue
 // until their last event. While the backlog of audio is long, the connection reads no messages.
-class Session {
+class RealtimeConnection {
  public:
-  explicit Session(Call& call)
+  explicit RealtimeConnection(Call& call)
       : call_(call),
         speech_(call.slice<SpeechServer>()),
         id_(random_id()),
@@ -502,8 +502,8 @@ class Session {
 };
 
 asio::awaitable<void> realtime(Call& call) {
-  Session session(call);
-  co_await session.run();
+  RealtimeConnection connection(call);
+  co_await connection.run();
 }
 
 }  // namespace openai_realtime

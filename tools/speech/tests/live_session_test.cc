@@ -77,11 +77,11 @@ std::vector<std::string> shown(const std::vector<LiveEvent>& events) {
   return texts;
 }
 
-// Feeds all samples in chunks of `piece` samples; with a seed, of a random size up to `piece`.
-void feed(LiveSession& session, std::span<const float> samples, std::size_t piece, std::uint32_t seed = 0) {
+// Feeds all samples in chunks of `chunk` samples; with a seed, of a random size up to `chunk`.
+void feed(LiveSession& session, std::span<const float> samples, std::size_t chunk, std::uint32_t seed = 0) {
   std::mt19937 random(seed);
   while (!samples.empty()) {
-    const std::size_t count = std::min(samples.size(), seed == 0 ? piece : 1 + random() % piece);
+    const std::size_t count = std::min(samples.size(), seed == 0 ? chunk : 1 + random() % chunk);
     session.feed(samples.first(count));
     samples = samples.subspan(count);
   }
@@ -90,10 +90,10 @@ void feed(LiveSession& session, std::span<const float> samples, std::size_t piec
 
 // Returns the events of a new session.
 std::vector<LiveEvent> events_of(const SpeechModel& model, const LiveOptions& options, std::span<const float> samples,
-                                 std::size_t piece = 320, std::uint32_t seed = 0) {
+                                 std::size_t chunk = 320, std::uint32_t seed = 0) {
   RequestQueue queue(model.model());
   Listener listener(model, queue, options);
-  feed(listener.session, samples, piece, seed);
+  feed(listener.session, samples, chunk, seed);
   return listener.events();
 }
 
@@ -135,8 +135,8 @@ TEST(LiveSession, PiecesAndOtherSessionsChangeNothing) {
   options.transcribe.word_timestamps = true;
   const std::vector<std::string> expected = shown(events_of(model, options, samples));
   EXPECT_GT(expected.size(), 6u);
-  for (const std::size_t piece : {1u, 1'000'000u})
-    EXPECT_EQ(shown(events_of(model, options, samples, piece)), expected);
+  for (const std::size_t chunk : {1u, 1'000'000u})
+    EXPECT_EQ(shown(events_of(model, options, samples, chunk)), expected);
   EXPECT_EQ(shown(events_of(model, options, samples, 5'000, 3)), expected);
 
   RequestQueue queue(model.model(), {.workers = 2});

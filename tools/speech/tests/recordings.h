@@ -58,11 +58,11 @@ inline Recording tone(double seconds) {
 }
 
 // Returns all remaining samples of an AudioReader, read in chunks.
-std::vector<float> all_samples(auto&& reader, std::size_t piece = 1 << 16) {
+std::vector<float> all_samples(auto&& reader, std::size_t chunk = 1 << 16) {
   std::vector<float> all;
-  for (std::size_t count = piece; count == piece;) {
+  for (std::size_t count = chunk; count == chunk;) {
     const std::size_t had = all.size();
-    all.resize(had + piece);
+    all.resize(had + chunk);
     count = reader.read(std::span(all).subspan(had));
     all.resize(had + count);
   }

@@ -120,12 +120,12 @@ TranscribeOptions untimed(int beam_size) {
 }
 
 std::vector<DecodedWindow> decode_all(const TranscribeOptions& options, const Script& script,
-                                      const std::vector<std::uint64_t>& places, const Script* drafts = nullptr) {
+                                      const std::vector<std::uint64_t>& positions, const Script* drafts = nullptr) {
   const Whisper whisper;
   const TranscriptionTask task = whisper.task(options);
   std::vector<std::shared_ptr<DecodedWindow>> results;
   std::vector<DecodeJob> jobs;
-  for (const std::uint64_t first : places) {
+  for (const std::uint64_t first : positions) {
     results.push_back(std::make_shared<DecodedWindow>());
     Tensor frames = Tensor::allocate({40, 16});
     std::fill_n(frames.data<float>(), frames.elements(), 0.0F);

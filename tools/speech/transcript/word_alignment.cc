@@ -28,25 +28,25 @@ std::u32string characters_of(std::string_view bytes) {
 // or if the whole text has U+FFFD at the same offset.
 std::vector<WordTokens> split_on_characters(std::span<const std::int32_t> tokens, const DecodeTokens& decode) {
   const std::u32string all = characters_of(decode(tokens));
-  std::vector<WordTokens> pieces;
+  std::vector<WordTokens> parts;
   std::size_t first = 0;   // index of the first token in the group
   std::size_t offset = 0;  // index in `all` of the first character in the group
   for (std::size_t end = 1; end <= tokens.size(); ++end) {
-    const auto piece = tokens.subspan(first, end - first);
-    const std::string bytes = decode(piece);
+    const auto part = tokens.subspan(first, end - first);
+    const std::string bytes = decode(part);
     const std::u32string decoded = characters_of(bytes);
     const std::size_t broken = decoded.find(kReplacement);
     if (broken != decoded.npos && (offset + broken >= all.size() || all[offset + broken] != kReplacement)) continue;
-    pieces.push_back({replace_invalid_utf8(bytes), {piece.begin(), piece.end()}});
+    parts.push_back({replace_invalid_utf8(bytes), {part.begin(), part.end()}});
     offset += decoded.size();
     first = end;
   }
-  return pieces;
+  return parts;
 }
 
-bool begins_word(const WordTokens& piece, std::int32_t end_of_text) {
-  return piece.tokens.front() >= end_of_text || piece.text.starts_with(' ') ||
-         kAsciiPunctuation.find(strip(piece.text)) != kAsciiPunctuation.npos;
+bool begins_word(const WordTokens& part, std::int32_t end_of_text) {
+  return part.tokens.front() >= end_of_text || part.text.starts_with(' ') ||
+         kAsciiPunctuation.find(strip(part.text)) != kAsciiPunctuation.npos;
 }
 
 constexpr std::size_t kMedianReach = 3;     // number of neighbours on each side, for a median of 7
@@ -163,15 +163,15 @@ bool is_written_with_spaces(std::string_view language) {
 
 std::vector<WordTokens> split_to_word_tokens(std::span<const std::int32_t> tokens, std::string_view language,
                                              std::int32_t end_of_text, const DecodeTokens& decode) {
-  std::vector<WordTokens> pieces = split_on_characters(tokens, decode);
-  if (!is_written_with_spaces(language)) return pieces;
+  std::vector<WordTokens> parts = split_on_characters(tokens, decode);
+  if (!is_written_with_spaces(language)) return parts;
   std::vector<WordTokens> words;
-  for (WordTokens& piece : pieces) {
-    if (words.empty() || begins_word(piece, end_of_text)) {
-      words.push_back(std::move(piece));
+  for (WordTokens& part : parts) {
+    if (words.empty() || begins_word(part, end_of_text)) {
+      words.push_back(std::move(part));
     } else {
-      words.back().text += piece.text;
-      words.back().tokens.insert(words.back().tokens.end(), piece.tokens.begin(), piece.tokens.end());
+      words.back().text += part.text;
+      words.back().tokens.insert(words.back().tokens.end(), part.tokens.begin(), part.tokens.end());
     }
   }
   return words;

@@ -85,8 +85,8 @@ void fit_ends(TranscriptSegment& segment, double median) {
 }  // namespace
 
 void merge_punctuations(std::span<WordTiming> words, const std::string& prepend, const std::string& append) {
-  const auto take = [](std::vector<std::int32_t>& to, std::vector<std::int32_t>& from, auto place) {
-    to.insert(place, from.begin(), from.end());
+  const auto take = [](std::vector<std::int32_t>& to, std::vector<std::int32_t>& from, auto position) {
+    to.insert(position, from.begin(), from.end());
     from.clear();
   };
   if (words.empty()) return;

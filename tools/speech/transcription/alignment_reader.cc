@@ -44,7 +44,7 @@ struct ReadText {
 
 // Decodes in one step: start tokens, notimestamps, the text, end_of_text. Records the cross-attention.
 ReadText read_text(Session& session, int source, const TranscriptionTask& task, std::int32_t language,
-                   const WindowPosition& place, const TokenIds& text) {
+                   const WindowPosition& position, const TokenIds& text) {
   const WhisperTokens& tokens = task.tokens();
   TokenIds input = task.start_tokens(language);
   const std::size_t begin = input.size();
@@ -56,7 +56,7 @@ ReadText read_text(Session& session, int source, const TranscriptionTask& task, 
   const auto& heads = task.facts().alignment_heads;
   ReadText read;
   read.attention = {.weights = Tensor::allocate({std::ssize(heads), std::ssize(input), positions}),
-                    .frames = std::min(place.frames / static_cast<std::size_t>(kWhisperFramesPerRow),
+                    .frames = std::min(position.frames / static_cast<std::size_t>(kWhisperFramesPerRow),
                                        static_cast<std::size_t>(positions)),
                     .sot_sequence = begin};
   const auto recording = record_heads(session, heads, read.attention.weights);
@@ -118,7 +118,7 @@ std::vector<std::size_t> token_columns(std::span<const float> weights, std::span
 }
 
 // Sets the start and the end of `word` to the longest run of adjacent positions.
-void set_place(FoundWord& word, std::span<const std::size_t> positions) {
+void set_range(FoundWord& word, std::span<const std::size_t> positions) {
   for (std::size_t begin = 0, i = 1; i <= positions.size(); ++i) {
     if (i < positions.size() && positions[i] == positions[i - 1] + 1) continue;
     if (i - begin > word.end - word.start) {
@@ -132,9 +132,9 @@ void set_place(FoundWord& word, std::span<const std::size_t> positions) {
 }  // namespace
 
 std::vector<WordTiming> read_word_times(Session& session, int source, const TranscriptionTask& task,
-                                        std::int32_t language, const WindowPosition& place, const TokenIds& text) {
+                                        std::int32_t language, const WindowPosition& position, const TokenIds& text) {
   if (text.empty()) return {};
-  const ReadText read = read_text(session, source, task, language, place, text);
+  const ReadText read = read_text(session, source, task, language, position, text);
   const WhisperTokens& tokens = task.tokens();
   TokenIds with_end = text;
   with_end.push_back(tokens.end_of_text);
@@ -166,7 +166,7 @@ std::vector<FoundWord> find_words(Session& session, int source, const Transcript
     double sum = 0;
     for (std::size_t k = begin; k < ends[i]; ++k) sum += std::log(double{read.probabilities[spoken[k]]});
     found[i].probability = std::exp(sum / static_cast<double>(ends[i] - begin));
-    set_place(found[i], positions.subspan(columns[begin], columns[ends[i]] - columns[begin]));
+    set_range(found[i], positions.subspan(columns[begin], columns[ends[i]] - columns[begin]));
   }
   return found;
 }

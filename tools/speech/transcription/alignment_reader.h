@@ -14,7 +14,7 @@ namespace encdec {
 // text again; the times come from the alignment heads. Returns no words if `text` is empty.
 // REQUIRES: all ids of `text` are below end_of_text.
 std::vector<WordTiming> read_word_times(Session& session, int source, const TranscriptionTask& task,
-                                        std::int32_t language, const WindowPosition& place, const TokenIds& text);
+                                        std::int32_t language, const WindowPosition& position, const TokenIds& text);
 
 // The encoder positions [start, end) of a word; empty if the word was not found.
 struct FoundWord {

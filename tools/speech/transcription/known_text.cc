@@ -74,10 +74,10 @@ KnownText::KnownText(std::string_view text, const WhisperTokens& tokens, std::st
       std::string part((has_spaces || spaces > 0) && size > 0 ? " " : "");
       part += line.substr(0, size);
       line.remove_prefix(size);
-      std::vector<WordTokens> pieces = {{part, tokens.encode(part)}};
-      if (!has_spaces) pieces = split_to_word_tokens(pieces.front().tokens, language, tokens.end_of_text, decode);
-      for (WordTokens& piece : pieces) {
-        add_word(words, {.text = std::move(piece.text), .line = lines.size() - 1, .tokens = std::move(piece.tokens)});
+      std::vector<WordTokens> parts = {{part, tokens.encode(part)}};
+      if (!has_spaces) parts = split_to_word_tokens(parts.front().tokens, language, tokens.end_of_text, decode);
+      for (WordTokens& part : parts) {
+        add_word(words, {.text = std::move(part.text), .line = lines.size() - 1, .tokens = std::move(part.tokens)});
       }
     }
   }

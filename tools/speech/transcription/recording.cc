@@ -59,11 +59,11 @@ Recording Recording::of_stream(AudioReader& reader, std::string name) {
   const auto fail = [&] { refuse(name, "cannot copy it to a temporary file: {}", std::strerror(errno)); };
   if (file == nullptr) fail();
   constexpr std::size_t kSamplesAtOnce = 1 << 16;
-  std::vector<float> piece(kSamplesAtOnce);
+  std::vector<float> chunk(kSamplesAtOnce);
   std::size_t total = 0;
   for (std::size_t count = kSamplesAtOnce; count == kSamplesAtOnce; total += count) {
-    count = reader.read(piece);
-    if (std::fwrite(piece.data(), sizeof(float), count, file.get()) != count) fail();
+    count = reader.read(chunk);
+    if (std::fwrite(chunk.data(), sizeof(float), count, file.get()) != count) fail();
   }
   if (std::fflush(file.get()) != 0) fail();
   // All passes share one file position, so a pass must end before the next one begins.

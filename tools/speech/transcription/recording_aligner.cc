@@ -55,11 +55,11 @@ class RecordingAligner final : public Transcriber {
     if (is_done()) return std::nullopt;
     // The job transcribes the window, then calls align() while the session still has the window's encoder output.
     end_ = cut(rows / kWhisperFramesPerRow);
-    WindowPosition place{.first = seek_ * kWhisperFramesPerRow};
-    place.frames = std::min<std::uint64_t>(end_ * kWhisperFramesPerRow, windows_->frames()) - place.first;
+    WindowPosition window{.first = seek_ * kWhisperFramesPerRow};
+    window.frames = std::min<std::uint64_t>(end_ * kWhisperFramesPerRow, windows_->frames()) - window.first;
     decoded_ = std::make_shared<DecodedWindow>();
     decoded_->on_decoded = [this](Session& session, int source) { align(session, source); };
-    DecodeJob job = task_.window(windows_->window(place.first, place.frames, rows), place, *language_, {}, decoded_);
+    DecodeJob job = task_.window(windows_->window(window.first, window.frames, rows), window, *language_, {}, decoded_);
     // Use the next words of the text as draft tokens.
     for (std::size_t i = next_word_; i < std::min(next_word_ + kDraft, text_->words.size()); ++i) {
       const TokenIds& tokens = text_->words[i].tokens;

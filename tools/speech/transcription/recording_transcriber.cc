@@ -35,9 +35,9 @@ class RecordingTranscriber final : public Transcriber {
       detected_ = std::make_shared<TranscriptionTask::Detected>();
       return task_.detection(windows_->window(0, rows, rows), detected_);
     }
-    place_ = {.first = seek_, .frames = window_frames()};
+    window_ = {.first = seek_, .frames = window_frames()};
     decoded_ = std::make_shared<DecodedWindow>();
-    DecodeJob job = task_.window(windows_->window(place_.first, place_.frames, rows), place_, *language_,
+    DecodeJob job = task_.window(windows_->window(window_.first, window_.frames, rows), window_, *language_,
                                  previous_text(), decoded_);
     // The draft tokens continue the expected text, after the part that matches the text so far.
     const auto rest = draft_.draft(said_);
@@ -55,11 +55,11 @@ class RecordingTranscriber final : public Transcriber {
     const TranscribeOptions& options = task_.options();
     const std::shared_ptr<DecodedWindow> decoded = std::move(decoded_);
     if (decoded->is_silence(options)) {
-      seek_ += place_.frames;
+      seek_ += window_.frames;
       return {};
     }
     // Split the text into segments. add_words() may change seek_ again, or reject all segments.
-    SplitWindow cut = split_window(*decoded, place_, task_.tokens());
+    SplitWindow cut = split_window(*decoded, window_, task_.tokens());
     seek_ += cut.advance;
     if (options.word_timestamps && !add_words(cut, std::move(decoded->words))) return {};
     for (TranscriptSegment& segment : cut.segments) keep(segment);
@@ -146,7 +146,7 @@ class RecordingTranscriber final : public Transcriber {
                          .append_punctuations = options.append_punctuations});
     if (!cut.ends_with_timestamp) {
       const auto end = speech_end(cut.segments);
-      if (end && *end > place_.start()) seek_ = frame_at(*end);
+      if (end && *end > window_.start()) seek_ = frame_at(*end);
     }
     const auto threshold = options.hallucination_silence_threshold;
     if (threshold && !skip_hallucinations(cut, *threshold)) return false;
@@ -158,20 +158,20 @@ class RecordingTranscriber final : public Transcriber {
   // if the whole window must be dropped. The next window then starts at the first segment with words.
   bool skip_hallucinations(SplitWindow& cut, double threshold) {
     std::vector<TranscriptSegment>& segments = cut.segments;
-    const double begin = place_.start();
+    const double begin = window_.start();
     const double window_end =
-        begin + WindowPosition{.first = place_.first, .frames = task_.facts().window_frames()}.seconds();
+        begin + WindowPosition{.first = window_.first, .frames = task_.facts().window_frames()}.seconds();
     // After a long final silence, the next window starts where the speech ends.
     if (!cut.ends_with_timestamp) {
       const auto end = speech_end(segments);
-      if (end && *end > begin) seek_ = window_end - *end > threshold ? frame_at(*end) : place_.first + place_.frames;
+      if (end && *end > begin) seek_ = window_end - *end > threshold ? frame_at(*end) : window_.first + window_.frames;
     }
     // If the first segment is improbable and follows a long silence, decode again from the start of this segment.
     const TranscriptSegment* first = next_words_segment(segments);
     if (first != nullptr && is_segment_anomaly(*first)) {
       const double gap = first->start - begin;
       if (gap > threshold) {
-        seek_ = place_.first + frame_at(gap);
+        seek_ = window_.first + frame_at(gap);
         return false;
       }
     }
@@ -182,7 +182,7 @@ class RecordingTranscriber final : public Transcriber {
       if (segment.words.empty()) continue;
       if (is_segment_anomaly(segment)) {
         const TranscriptSegment* next = next_words_segment(std::span(segments).subspan(i + 1));
-        const double next_start = next != nullptr ? next->words.front().start : begin + place_.seconds();
+        const double next_start = next != nullptr ? next->words.front().start : begin + window_.seconds();
         const bool silence_before =
             segment.start - last_end > threshold || segment.start < threshold || segment.start - begin < kWindowEdge;
         const bool silence_after = next_start - segment.end > threshold ||
@@ -228,7 +228,7 @@ class RecordingTranscriber final : public Transcriber {
   TokenIds said_;                  // text tokens of all segments, without timestamp tokens
   double last_speech_ = 0;         // end of the last word, in seconds
   std::size_t segment_count_ = 0;  // number of segments so far
-  WindowPosition place_;           // the window that is being decoded
+  WindowPosition window_;          // the window that is being decoded
   std::shared_ptr<TranscriptionTask::Detected> detected_;
   std::shared_ptr<DecodedWindow> decoded_;
 };

@@ -48,16 +48,16 @@ class SpanReader {
 
 SpeechFinder::SpeechFinder(const Recording& recording, const std::shared_ptr<const VoiceActivity>& model,
                            const VoiceActivityOptions& options)
-    : options_(options), detector_(make_speech_detector(model)), piece_(Recording::kReadTogether) {
+    : options_(options), detector_(make_speech_detector(model)), chunk_(Recording::kReadTogether) {
   read_ = recording.open();
 }
 
 bool SpeechFinder::read() {
   check_cancelled();
-  const std::size_t count = read_(piece_);
-  detector_->push(std::span(piece_).first(count), probabilities_);
+  const std::size_t count = read_(chunk_);
+  detector_->push(std::span(chunk_).first(count), probabilities_);
   samples_ += count;
-  return count < piece_.size();
+  return count < chunk_.size();
 }
 
 std::vector<SpeechSpan> SpeechFinder::spans() {

@@ -26,7 +26,7 @@ class SpeechFinder {
   VoiceActivityOptions options_;
   std::unique_ptr<SpeechDetector> detector_;
   Recording::Read read_;
-  std::vector<float> piece_, probabilities_;
+  std::vector<float> chunk_, probabilities_;
   std::uint64_t samples_ = 0;
 };
 

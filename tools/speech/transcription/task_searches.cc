@@ -58,13 +58,13 @@ class LanguageSearch final : public Search {
 // another until a text passes the thresholds. Each attempt forks the target that has read the first prompt tokens.
 class WindowSearch final : public Search {
  public:
-  WindowSearch(const TranscriptionTask& task, const DecodeJob& job, const WindowPosition& place, std::int32_t language,
-               int source, Session& session, std::shared_ptr<DecodedWindow> result)
+  WindowSearch(const TranscriptionTask& task, const DecodeJob& job, const WindowPosition& position,
+               std::int32_t language, int source, Session& session, std::shared_ptr<DecodedWindow> result)
       : Search(*job.rules, job.prompt, session),
         task_(task),
         prompt_(job.prompt.target),
         draft_text_(job.prompt.draft),
-        place_(place),
+        position_(position),
         language_(language),
         source_number_(source),
         result_(std::move(result)),
@@ -122,8 +122,8 @@ class WindowSearch final : public Search {
 
   void complete(Session& session) override {
     if (result_->on_decoded) return result_->on_decoded(session, source_number_);
-    const SplitWindow cut = split_window(*result_, place_, task_.tokens());
-    result_->words = read_word_times(session, source_number_, task_, language_, place_,
+    const SplitWindow cut = split_window(*result_, position_, task_.tokens());
+    result_->words = read_word_times(session, source_number_, task_, language_, position_,
                                      text_tokens(cut.segments, task_.tokens().end_of_text));
   }
 
@@ -148,7 +148,7 @@ class WindowSearch final : public Search {
                              .read = prefix_length_,
                              .max_new_tokens = max_new_tokens_,
                              .temperature = task_.options().temperatures[temperature_],
-                             .random = random_.with(place_.first).with(temperature_),
+                             .random = random_.with(position_.first).with(temperature_),
                              .drafter = drafters_.front()},
                             session.fork_target(prefix_target_));
   }
@@ -167,7 +167,7 @@ class WindowSearch final : public Search {
 
   const TranscriptionTask& task_;
   TokenIds prompt_, draft_text_;
-  WindowPosition place_;
+  WindowPosition position_;
   std::int32_t language_;
   int source_number_;
   std::shared_ptr<DecodedWindow> result_;
@@ -187,9 +187,9 @@ std::unique_ptr<Search> make_language_search(const TranscriptionTask& task, cons
 }
 
 std::unique_ptr<Search> make_window_search(const TranscriptionTask& task, const DecodeJob& job,
-                                           const WindowPosition& place, std::int32_t language, int source,
+                                           const WindowPosition& position, std::int32_t language, int source,
                                            Session& session, std::shared_ptr<DecodedWindow> result) {
-  return std::make_unique<WindowSearch>(task, job, place, language, source, session, std::move(result));
+  return std::make_unique<WindowSearch>(task, job, position, language, source, session, std::move(result));
 }
 
 }  // namespace encdec

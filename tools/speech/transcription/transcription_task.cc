@@ -124,7 +124,7 @@ TokenIds TranscriptionTask::start_tokens(std::int32_t language) const {
   return {ids.start, language, options().task == SpeechTask::translate ? ids.translate : ids.transcribe};
 }
 
-DecodeJob TranscriptionTask::window(Tensor frames, const WindowPosition& place, std::int32_t language,
+DecodeJob TranscriptionTask::window(Tensor frames, const WindowPosition& position, std::int32_t language,
                                     const TokenIds& earlier, std::shared_ptr<DecodedWindow> result) const {
   // Build the prompt: [start_of_prev, hotwords, previous text,] start tokens [, notimestamps].
   const WhisperTokens& ids = tokens();
@@ -140,9 +140,9 @@ DecodeJob TranscriptionTask::window(Tensor frames, const WindowPosition& place, 
   prompt.insert(prompt.end(), start.begin(), start.end());
   if (!options().timestamps) prompt.push_back(ids.no_timestamps);
   DecodeJob window = job(std::move(frames), std::move(prompt));
-  window.search = [this, place, language, result = std::move(result)](const DecodeJob& job, int source,
-                                                                      Session& session) {
-    return make_window_search(*this, job, place, language, source, session, result);
+  window.search = [this, position, language, result = std::move(result)](const DecodeJob& job, int source,
+                                                                         Session& session) {
+    return make_window_search(*this, job, position, language, source, session, result);
   };
   return window;
 }

@@ -31,7 +31,7 @@ class TranscriptionTask final : public RecordingTask {
   // Makes a job that detects the language from the first frames. The job sets `result`.
   DecodeJob detection(Tensor frames, std::shared_ptr<Detected> result) const;
   // Makes a job that decodes a window and sets `result`. Truncates `earlier`, the previous text, if it is too long.
-  DecodeJob window(Tensor frames, const WindowPosition& place, std::int32_t language, const TokenIds& earlier,
+  DecodeJob window(Tensor frames, const WindowPosition& position, std::int32_t language, const TokenIds& earlier,
                    std::shared_ptr<DecodedWindow> result) const;
 
   double window_seconds() const override {
@@ -79,7 +79,7 @@ TranscribeOptions alignment_options(const TranscribeOptions& options);
 std::unique_ptr<Search> make_language_search(const TranscriptionTask& task, const DecodeJob& job, int source,
                                              Session& session, std::shared_ptr<TranscriptionTask::Detected> result);
 std::unique_ptr<Search> make_window_search(const TranscriptionTask& task, const DecodeJob& job,
-                                           const WindowPosition& place, std::int32_t language, int source,
+                                           const WindowPosition& position, std::int32_t language, int source,
                                            Session& session, std::shared_ptr<DecodedWindow> result);
 
 }  // namespace encdec

@@ -14,16 +14,16 @@ bool DecodedWindow::needs_fallback(const TranscribeOptions& options) const {
          (options.compression_ratio_threshold && compression_ratio > *options.compression_ratio_threshold);
 }
 
-SplitWindow split_window(const DecodedWindow& decoded, const WindowPosition& place, const WhisperTokens& tokens) {
+SplitWindow split_window(const DecodedWindow& decoded, const WindowPosition& position, const WhisperTokens& tokens) {
   constexpr double kStep = WhisperTokens::kTimestampSeconds;
   const TokenIds& ids = decoded.tokens;
   const auto is_time = [&](std::size_t i) { return tokens.is_timestamp(ids[i]); };
   const auto steps = [&](std::size_t i) { return ids[i] - tokens.first_timestamp; };
-  const double begin = place.start();
+  const double begin = position.start();
   SplitWindow cut;
   const auto add = [&](std::size_t first, std::size_t last, double start, double end) {
     TranscriptSegment& segment = cut.segments.emplace_back();
-    segment.seek = place.first;
+    segment.seek = position.first;
     segment.start = start;
     segment.end = end;
     segment.tokens.assign(ids.begin() + static_cast<std::ptrdiff_t>(first),
@@ -51,18 +51,18 @@ SplitWindow split_window(const DecodedWindow& decoded, const WindowPosition& pla
     }
     // The text after the last two consecutive timestamps is incomplete, so the next window starts at this time.
     cut.advance =
-        cut.ends_with_timestamp ? place.frames : static_cast<std::size_t>(steps(first - 1) * kWhisperFramesPerRow);
-    if (cut.advance == 0) cut.advance = place.frames;
+        cut.ends_with_timestamp ? position.frames : static_cast<std::size_t>(steps(first - 1) * kWhisperFramesPerRow);
+    if (cut.advance == 0) cut.advance = position.frames;
     return cut;
   }
   // Without consecutive timestamps, the window is one segment. It ends at the last timestamp unless this is 0.00 s.
-  double duration = place.seconds();
+  double duration = position.seconds();
   const auto last = std::find_if(ids.rbegin(), ids.rend(), [&](std::int32_t id) { return tokens.is_timestamp(id); });
   if (last != ids.rend() && *last != tokens.first_timestamp) {
     duration = (*last - tokens.first_timestamp) * kStep;
   }
   add(0, count, begin, begin + duration);
-  cut.advance = place.frames;
+  cut.advance = position.frames;
   return cut;
 }
 

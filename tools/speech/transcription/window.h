@@ -59,6 +59,6 @@ struct SplitWindow {
   bool ends_with_timestamp = false;  // the last token is a single timestamp: no speech follows
 };
 // Splits a window's text at each pair of consecutive timestamps (openai/whisper transcribe.py).
-SplitWindow split_window(const DecodedWindow& decoded, const WindowPosition& place, const WhisperTokens& tokens);
+SplitWindow split_window(const DecodedWindow& decoded, const WindowPosition& position, const WhisperTokens& tokens);
 
 }  // namespace encdec

@@ -173,11 +173,11 @@ class SampleAttempt final : public WindowAttempt {
     // Move ended samples from running_ to finished_.
     for (std::size_t i = running_.size(); i-- > 0;) {
       if (!append(is_first ? choices_.front()[i] : choices_[i].front(), running_[i])) continue;
-      const auto place = static_cast<std::ptrdiff_t>(i);
+      const auto position = static_cast<std::ptrdiff_t>(i);
       finished_.push_back(std::move(running_[i]));
-      running_.erase(running_.begin() + place);
+      running_.erase(running_.begin() + position);
       session.close_target(targets_[i]);
-      targets_.erase(targets_.begin() + place);
+      targets_.erase(targets_.begin() + position);
     }
     return false;
   }

@@ -42,8 +42,8 @@ struct Form {
 // Returns the kinds of placeholders that flags such as c-format imply. Without a format flag: percent and braces.
 PlaceholderSyntax syntax_of(std::string_view flags) {
   const auto has = [flags](std::string_view flag) {
-    const std::size_t place = flags.find(flag);
-    return place != flags.npos && !flags.substr(0, place).ends_with("no-");
+    const std::size_t position = flags.find(flag);
+    return position != flags.npos && !flags.substr(0, position).ends_with("no-");
   };
   PlaceholderSyntax syntax{
       .spaced = has("c-format"), .dollars = has("sh-format"), .bars = has("boost-format"), .markup = true};
@@ -90,39 +90,39 @@ std::string written(const std::string& keyword, std::string_view value, std::str
   return text;
 }
 
-// Reads the quoted strings between byte `place` of the file and the end of the line. Appends their text to the field.
-void read_strings(const InputFile& input, const Line& line, std::size_t place, Field& field) {
+// Appends to the field the text of the quoted strings between byte `position` of the file and the end of the line.
+void read_strings(const InputFile& input, const Line& line, std::size_t position, Field& field) {
   const std::string_view bytes = input.bytes;
-  const auto skip_spaces = [&] { place = std::min(bytes.find_first_not_of(" \t", place), line.end); };
+  const auto skip_spaces = [&] { position = std::min(bytes.find_first_not_of(" \t", position), line.end); };
   skip_spaces();
-  if (place == line.end) input.refuse_at(place, "end of the line, expected a string in quotes");
-  for (; place < line.end; skip_spaces()) {
-    if (bytes[place] != '"') input.refuse_at(place, "no quote, expected a string in quotes");
-    for (++place; place < line.end && bytes[place] != '"'; ++place) {
-      if (bytes[place] != '\\') {
-        field.value += bytes[place];
+  if (position == line.end) input.refuse_at(position, "end of the line, expected a string in quotes");
+  for (; position < line.end; skip_spaces()) {
+    if (bytes[position] != '"') input.refuse_at(position, "no quote, expected a string in quotes");
+    for (++position; position < line.end && bytes[position] != '"'; ++position) {
+      if (bytes[position] != '\\') {
+        field.value += bytes[position];
         continue;
       }
-      if (++place == line.end) break;
+      if (++position == line.end) break;
       constexpr std::string_view kNames = "ntrabfv", kPlain = "\n\t\r\a\b\f\v";
-      const std::size_t i = kNames.find(bytes[place]);  // npos for hexadecimal, octal and literal escapes
+      const std::size_t i = kNames.find(bytes[position]);  // npos for hexadecimal, octal and literal escapes
       unsigned code = 0;
-      const bool is_hex = bytes[place] == 'x';
-      const char* begin = bytes.data() + place + (is_hex ? 1 : 0);
+      const bool is_hex = bytes[position] == 'x';
+      const char* begin = bytes.data() + position + (is_hex ? 1 : 0);
       const auto [end, error] =
           std::from_chars(begin, std::min(begin + (is_hex ? 2 : 3), bytes.data() + line.end), code, is_hex ? 16 : 8);
       if (i != kNames.npos) {
         field.value += kPlain[i];
       } else if (error == std::errc()) {
         field.value += static_cast<char>(code);
-        place = static_cast<std::size_t>(end - bytes.data()) - 1;
+        position = static_cast<std::size_t>(end - bytes.data()) - 1;
       } else {
-        field.value += bytes[place];
+        field.value += bytes[position];
       }
     }
-    if (place >= line.end) input.refuse_at(line.end, "end of the line, expected a quote");
-    ++place;
-    field.range.end = place;
+    if (position >= line.end) input.refuse_at(line.end, "end of the line, expected a quote");
+    ++position;
+    field.range.end = position;
   }
 }
 
@@ -137,19 +137,19 @@ bool is_number(std::string_view placeholder, bool is_only_one) {
 // Returns the offset of the character that marks a keyboard mnemonic, as in "_File" and "E&xit"; npos if there is none.
 std::size_t mnemonic_mark(std::string_view text) {
   constexpr std::size_t kMostBytes = 60;
-  const std::size_t place = text.find_first_of("_&");
-  if (text.size() > kMostBytes || place == text.npos || text.find_first_of("_&", place + 1) != text.npos)
+  const std::size_t position = text.find_first_of("_&");
+  if (text.size() > kMostBytes || position == text.npos || text.find_first_of("_&", position + 1) != text.npos)
     return text.npos;
   const auto is_letter = [&](std::size_t i) {
     return i < text.size() && (text[i] | 0x20) >= 'a' && (text[i] | 0x20) <= 'z';
   };
   const auto is_upper = [&](std::size_t i) { return i < text.size() && text[i] >= 'A' && text[i] <= 'Z'; };
-  const bool is_first = place == 0 || text[place - 1] == ' ';
-  if (!is_letter(place + 1) || (!is_first && (!is_letter(place - 1) || is_upper(place + 1)))) return text.npos;
-  const std::size_t word = text.rfind(' ', place) + 1;
-  if (text[place] == '&') return text.find(';', place) == text.npos ? place : text.npos;
-  return is_first || (is_upper(word) && text.find_first_of(" .(", place) - word <= 12) || text.size() - word <= 12
-             ? place
+  const bool is_first = position == 0 || text[position - 1] == ' ';
+  if (!is_letter(position + 1) || (!is_first && (!is_letter(position - 1) || is_upper(position + 1)))) return text.npos;
+  const std::size_t word = text.rfind(' ', position) + 1;
+  if (text[position] == '&') return text.find(';', position) == text.npos ? position : text.npos;
+  return is_first || (is_upper(word) && text.find_first_of(" .(", position) - word <= 12) || text.size() - word <= 12
+             ? position
              : text.npos;
 }
 
@@ -226,7 +226,7 @@ class Catalogue final : public TextFile {
     const Form& form = forms_[text];
     const Entry& entry = entries_[form.entry];
     std::string value;
-    for (const Piece& piece : pieces_of(translation, texts_[text])) value += piece.text;
+    for (const Part& part : parts_of(translation, texts_[text])) value += part.text;
     const std::string_view trimmed = trim(value), source = form.source;
     if (trimmed.empty()) throw UnusableTranslation("the text has only spaces");
     const std::size_t begin = source.find_first_not_of(kWhiteSpace), end = source.find_last_not_of(kWhiteSpace) + 1;
@@ -240,22 +240,22 @@ class Catalogue final : public TextFile {
     const std::string keyword = form.number ? fmt::format("msgstr[{}]", number) : "msgstr";
     const std::string field = written(keyword, target, line_end_);
     if (number < entry.targets.size()) {
-      edits.push_back({.range = entry.targets[number].range, .pieces = {{.text = field}}});
+      edits.push_back({.range = entry.targets[number].range, .parts = {{.text = field}}});
     } else {
       const std::size_t last = entry.targets.back().range.end;
-      edits.push_back({.range = {last, last}, .pieces = {{.text = std::string(line_end_) + field}}});
+      edits.push_back({.range = {last, last}, .parts = {{.text = std::string(line_end_) + field}}});
     }
   }
   void edit_rest(std::vector<Edit>& edits) const override {
-    std::set<std::size_t> places;
-    for (const Edit& edit : edits) places.insert(edit.range.begin);
+    std::set<std::size_t> positions;
+    for (const Edit& edit : edits) positions.insert(edit.range.begin);
     TextFile::edit_rest(edits);
     const auto add = [&edits](std::size_t begin, std::size_t end, std::string text) {
-      edits.push_back({.range = {begin, end}, .pieces = {{.text = std::move(text)}}});
+      edits.push_back({.range = {begin, end}, .parts = {{.text = std::move(text)}}});
     };
     bool has_plurals = false;  // an edited entry has plural forms
     for (const Entry& entry : entries_) {
-      const auto is_edited = [&](const Field& target) { return places.contains(target.range.begin); };
+      const auto is_edited = [&](const Field& target) { return positions.contains(target.range.begin); };
       if (std::ranges::none_of(entry.targets, is_edited)) continue;
       has_plurals = has_plurals || entry.plural.range.end > 0;
       // Remove empty plural forms that the target language does not have.
@@ -288,14 +288,14 @@ class Catalogue final : public TextFile {
       field = nullptr;
     };
     for (const Line& line : lines_of(input_.bytes)) {
-      const std::size_t place = input_.bytes.find_first_not_of(kBlanks, line.begin);
-      if (place >= line.end) continue;
-      const std::string_view text = input_.bytes.substr(place, line.end - place);
+      const std::size_t position = input_.bytes.find_first_not_of(kBlanks, line.begin);
+      if (position >= line.end) continue;
+      const std::string_view text = input_.bytes.substr(position, line.end - position);
       if (text.starts_with('#') || text.starts_with("domain ")) {
         if (!entry.targets.empty() || text.starts_with("#~")) end_entry();  // "#~": obsolete entry
         if (text.starts_with("#|") && !entry.flags_line) entry.flags_line = line.begin;
         if (text.starts_with("#,")) {
-          if (!entry.flags_end) entry.flags_end = place + 2;
+          if (!entry.flags_end) entry.flags_end = position + 2;
           entry.flags += text.substr(2);
         }
         continue;
@@ -315,12 +315,12 @@ class Catalogue final : public TextFile {
         if (is_target) field = &entry.targets.emplace_back();
         if (field == nullptr) {
           const std::string_view expected = has_id ? "msgstr" : "a comment, msgctxt or msgid";
-          input_.refuse_at(place, fmt::format("'{}', expected {}", printable(keyword), expected));
+          input_.refuse_at(position, fmt::format("'{}', expected {}", printable(keyword), expected));
         }
-        *field = {.value = "", .range = {place, place}};
+        *field = {.value = "", .range = {position, position}};
       }
-      if (field == nullptr) input_.refuse_at(place, "a string, expected msgid before it");
-      read_strings(input_, line, place + keyword.size(), *field);
+      if (field == nullptr) input_.refuse_at(position, "a string, expected msgid before it");
+      read_strings(input_, line, position + keyword.size(), *field);
     }
     if (entry.id.range.end > 0 && entry.targets.empty()) {
       input_.refuse_at(entry.id.range.begin, "no msgstr, expected one for each msgid");
@@ -331,13 +331,13 @@ class Catalogue final : public TextFile {
   void fill_header() {
     const std::string_view header = header_.range.of(input_.bytes);
     const auto fill = [&](std::string_view old, std::string by) {
-      const std::size_t place = header.find(old);
-      if (place != header.npos) add_edit({header_.range.begin + place, header_.range.begin + place + old.size()}, by);
+      const std::size_t begin = header.find(old);
+      if (begin != header.npos) add_edit({header_.range.begin + begin, header_.range.begin + begin + old.size()}, by);
     };
     constexpr std::string_view kCharset = "charset=";
     const std::string_view value = header_.value;
-    const std::size_t place = value.find(kCharset);
-    const std::string_view rest = place == value.npos ? "" : value.substr(place + kCharset.size());
+    const std::size_t position = value.find(kCharset);
+    const std::string_view rest = position == value.npos ? "" : value.substr(position + kCharset.size());
     const std::string_view old = rest.substr(0, rest.find_first_of(" \t;\"\\\n"));
     const std::string charset = lower_case(old);
     const bool is_ascii = charset == "charset" || charset == "ascii" || charset == "us-ascii";

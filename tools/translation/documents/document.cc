@@ -87,11 +87,11 @@ struct Document::Content {
   void take(std::unique_ptr<TextFile> texts) {
     file = std::move(texts);
     file->end_reading();
-    std::size_t line = 1, place = 0;
+    std::size_t line = 1, position = 0;
     for (const Text& text : file->texts()) {
-      const std::size_t begin = std::max(place, text.range.begin);
-      line += static_cast<std::size_t>(std::ranges::count(ByteRange{place, begin}.of(file->bytes()), '\n'));
-      place = begin;
+      const std::size_t begin = std::max(position, text.range.begin);
+      line += static_cast<std::size_t>(std::ranges::count(ByteRange{position, begin}.of(file->bytes()), '\n'));
+      position = begin;
       segments.push_back(text.segment);
       lines.push_back(line);
     }

@@ -58,14 +58,14 @@ class Html final : public TextFile {
     input_.count(page.found.size() * sizeof(HtmlToken));
     std::vector<Item> items;
     std::vector<std::size_t> open;  // indices of the items that begin the open pairs
-    const std::vector<HtmlToken> pieces = pieces_of(input_.bytes, page.found);
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      auto [begin, end, kind, use, partner] = pieces[i];
+    const std::vector<HtmlToken> tokens = tokens_of(input_.bytes, page.found);
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      auto [begin, end, kind, use, partner] = tokens[i];
       // Markup that is not inline ends a paragraph.
       if (kind == HtmlToken::Kind::other) {
         if (!items.empty()) add(std::exchange(items, {}));
       } else if (kind == HtmlToken::Kind::text) {
-        while (!is_xhtml_ && i + 1 < pieces.size() && pieces[i + 1].kind == kind) end = pieces[++i].end;
+        while (!is_xhtml_ && i + 1 < tokens.size() && tokens[i + 1].kind == kind) end = tokens[++i].end;
         add_text({begin, end}, items);
       } else if (partner && *partner < i) {
         add_close(items, open.back(), {begin, end});
@@ -140,14 +140,14 @@ class Html final : public TextFile {
       if (is_start) {
         open.push_back(html_use(open.back(), xml.name(i), xml.attribute(i, "translate"), xml.attribute(i, "class")));
       }
-      HtmlToken& piece = page.found.emplace_back(HtmlToken{.begin = range.begin, .end = range.end, .use = open.back()});
-      if (kind != XmlToken::Kind::text) piece.kind = is_start || is_end ? HtmlToken::Kind::tag : HtmlToken::Kind::other;
-      if (is_start && xml.bytes_of(partner).empty()) piece.kind = HtmlToken::Kind::alone;
+      HtmlToken& token = page.found.emplace_back(HtmlToken{.begin = range.begin, .end = range.end, .use = open.back()});
+      if (kind != XmlToken::Kind::text) token.kind = is_start || is_end ? HtmlToken::Kind::tag : HtmlToken::Kind::other;
+      if (is_start && xml.bytes_of(partner).empty()) token.kind = HtmlToken::Kind::alone;
       if (is_end) open.pop_back();
     }
     for (const char* name : {"lang", "xml:lang"}) {
-      if (const auto place = xml.attribute_place(xml.root(), name))
-        page.languages.emplace_back(place->begin, place->end);
+      if (const auto found = xml.attribute_range(xml.root(), name))
+        page.languages.emplace_back(found->begin, found->end);
     }
     return page;
   }

@@ -12,34 +12,34 @@ constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kNameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
 constexpr std::size_t kMostPlaceholderBytes = 200, kMostTagBytes = 1000;
 
-// Returns the length of the run of bytes at `place` that are all in `characters`.
-std::size_t size_of(std::string_view text, std::size_t place, std::string_view characters) {
-  return std::min(text.find_first_not_of(characters, place), text.size()) - std::min(place, text.size());
+// Returns the length of the run of bytes at `position` that are all in `characters`.
+std::size_t size_of(std::string_view text, std::size_t position, std::string_view characters) {
+  return std::min(text.find_first_not_of(characters, position), text.size()) - std::min(position, text.size());
 }
 
-bool is_at(std::string_view text, std::size_t place, char c) {
-  return place < text.size() && text[place] == c;
+bool is_at(std::string_view text, std::size_t position, char c) {
+  return position < text.size() && text[position] == c;
 }
 
 // Each function below returns the size of the placeholder at the beginning of `text`, or 0 if there is none.
 
 std::size_t percent_size(std::string_view text, bool spaced) {
-  std::size_t place = 1;
-  if (is_at(text, place, '(')) {  // %(name)s
+  std::size_t position = 1;
+  if (is_at(text, position, '(')) {  // %(name)s
     const std::size_t end = text.substr(0, kMostPlaceholderBytes).find(')');
     if (end == text.npos) return 0;
-    place = end + 1;
+    position = end + 1;
   }
-  const std::size_t digits = size_of(text, place, kDigits);
-  if (digits > 0 && is_at(text, place + digits, '$')) place += digits + 1;  // %1$s
-  const std::size_t begin = place;
-  place += size_of(text, place, spaced ? "-+ #0'I" : "-+#0'");                         // flags
-  place += size_of(text, place, "*0123456789$");                                       // width
-  if (is_at(text, place, '.')) place += 1 + size_of(text, place + 1, "*0123456789$");  // precision
+  const std::size_t digits = size_of(text, position, kDigits);
+  if (digits > 0 && is_at(text, position + digits, '$')) position += digits + 1;  // %1$s
+  const std::size_t begin = position;
+  position += size_of(text, position, spaced ? "-+ #0'I" : "-+#0'");                            // flags
+  position += size_of(text, position, "*0123456789$");                                          // width
+  if (is_at(text, position, '.')) position += 1 + size_of(text, position + 1, "*0123456789$");  // precision
   // gettext writes the macros of <inttypes.h> as "%<PRIu64>".
-  if (text.substr(place).starts_with("<PRI")) return std::min(text.find('>', place), text.size() - 1) + 1;
-  place += size_of(text, place, "hlLqjzt");  // length modifiers
-  if (size_of(text.substr(0, place + 1), place, "diouxXeEfFgGaAcCsSpnmr@%") > 0) return place + 1;
+  if (text.substr(position).starts_with("<PRI")) return std::min(text.find('>', position), text.size() - 1) + 1;
+  position += size_of(text, position, "hlLqjzt");  // length modifiers
+  if (size_of(text.substr(0, position + 1), position, "diouxXeEfFgGaAcCsSpnmr@%") > 0) return position + 1;
   // Qt writes placeholders as %1 and %L1.
   const std::size_t number = begin + (is_at(text, begin, 'L') ? 1 : 0);
   const std::size_t number_digits = size_of(text.substr(0, number + 2), number, kDigits);
@@ -136,9 +136,9 @@ bool add_placeholders(Segment& segment, const PlaceholderSyntax& syntax) {
   std::vector<Placeholder> added;
   for (const Placeholder& found : find_placeholders(segment.text, syntax)) {
     const auto next = std::ranges::lower_bound(segment.placeholders, found.begin + 1, {}, &Placeholder::end);
-    const auto code = std::ranges::lower_bound(segment.codes, found.begin + 1, {}, &InlineCode::place);
+    const auto code = std::ranges::lower_bound(segment.codes, found.begin + 1, {}, &InlineCode::position);
     const bool is_free = next == segment.placeholders.end() || next->begin >= found.end;
-    const bool has_code = code != segment.codes.end() && code->place < found.end;
+    const bool has_code = code != segment.codes.end() && code->position < found.end;
     if (is_free && !has_code) {
       added.push_back(found);
     } else if ((is_free || next->begin > found.begin) && is_message(part(segment.text, found))) {

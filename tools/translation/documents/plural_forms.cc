@@ -114,8 +114,8 @@ constexpr std::array kPluralRows = {
 
 // Returns the value of the field `name` in a header: the text between "=" and ";".
 std::string_view value_of(std::string_view header, std::string_view name) {
-  for (std::size_t place = header.find(name); place != header.npos; place = header.find(name, place + 1)) {
-    const std::size_t equals = header.find_first_not_of(kBlanks, place + name.size());
+  for (std::size_t position = header.find(name); position != header.npos; position = header.find(name, position + 1)) {
+    const std::size_t equals = header.find_first_not_of(kBlanks, position + name.size());
     if (equals == header.npos || header[equals] != '=') continue;
     const std::string_view rest = header.substr(equals + 1);
     return rest.substr(0, rest.find(';'));

@@ -35,9 +35,9 @@ bool ends_with_any(std::string_view text, std::string_view list) {
 std::optional<double> take_time(std::string_view& text) {
   text = trim(text, kBlanks);
   double minutes = 0.0, seconds = 0.0, unit = 1.0;
-  std::size_t place = 0, fields = 1;
-  for (; place < text.size(); ++place) {
-    const char c = text[place];
+  std::size_t position = 0, fields = 1;
+  for (; position < text.size(); ++position) {
+    const char c = text[position];
     const bool is_fraction = unit < 1.0;
     if (c >= '0' && c <= '9') {
       seconds = is_fraction ? seconds + unit * (c - '0') : 10.0 * seconds + (c - '0');
@@ -51,7 +51,7 @@ std::optional<double> take_time(std::string_view& text) {
       break;
     }
   }
-  text.remove_prefix(place);
+  text.remove_prefix(position);
   return fields == 2 || fields == 3 ? std::optional(60.0 * minutes + seconds) : std::nullopt;
 }
 
@@ -105,14 +105,14 @@ std::vector<Item> items_of(std::string_view bytes, ByteRange lines, Subtitles ki
   const auto add_text = [&](std::size_t end) {
     if (begin < end) items.push_back({.kind = Item::Kind::text, .range = {begin, end}});
   };
-  for (std::size_t place = lines.begin; place < lines.end;) {
-    const std::string_view rest = bytes.substr(place, lines.end - place);
+  for (std::size_t position = lines.begin; position < lines.end;) {
+    const std::string_view rest = bytes.substr(position, lines.end - position);
     const std::size_t size = markup_size(rest, kind);
-    place += std::max<std::size_t>(size, 1);
+    position += std::max<std::size_t>(size, 1);
     if (size == 0) continue;
-    add_text(place - size);
-    const ByteRange range = {place - size, place};
-    begin = place;
+    add_text(position - size);
+    const ByteRange range = {position - size, position};
+    begin = position;
     const bool is_end = rest.starts_with("</");
     const std::size_t name_begin = is_end ? 2 : 1;
     const std::string_view tag = rest.substr(0, size);
@@ -181,12 +181,12 @@ std::vector<ByteRange> gaps(std::string_view text, ByteRange part) {
 std::vector<ByteRange> gaps_near(std::string_view text, ByteRange part, const std::vector<double>& shares) {
   const std::vector<ByteRange> all = gaps(text, part);
   std::vector<double> before = {0.0};  // before[i + 1] is the number of characters before gap i
-  std::size_t place = part.begin;
+  std::size_t position = part.begin;
   for (const ByteRange& gap : all) {
-    before.push_back(before.back() + static_cast<double>(code_points(ByteRange{place, gap.begin}.of(text)).size()));
-    place = gap.begin;
+    before.push_back(before.back() + static_cast<double>(code_points(ByteRange{position, gap.begin}.of(text)).size()));
+    position = gap.begin;
   }
-  const double size = before.back() + static_cast<double>(code_points(ByteRange{place, part.end}.of(text)).size());
+  const double size = before.back() + static_cast<double>(code_points(ByteRange{position, part.end}.of(text)).size());
   std::vector<ByteRange> chosen;
   for (std::size_t i = 0, next = 0; i < shares.size() && next < all.size(); ++i) {
     const auto distance = [&](std::size_t gap) { return std::abs(before[gap + 1] - shares[i] * size); };
@@ -202,7 +202,7 @@ std::vector<Cut> cuts_by_time(std::string_view text, std::vector<Cut> cuts) {
   std::vector<double> shares;
   for (const Cut& cut : cuts) shares.push_back(cut.share_before);
   const std::vector<ByteRange> gaps = gaps_near(text, {0, text.size()}, shares);
-  for (std::size_t i = 0; i < cuts.size(); ++i) cuts[i].place = i < gaps.size() ? gaps[i].end : text.size();
+  for (std::size_t i = 0; i < cuts.size(); ++i) cuts[i].position = i < gaps.size() ? gaps[i].end : text.size();
   return cuts;
 }
 
@@ -228,7 +228,7 @@ class SubtitleFile final : public TextFile {
     // Split the translation at the cuts, and wrap each part into lines.
     std::vector<WrittenLine> lines;
     for (std::size_t i = 0, begin = 0; i <= segment.cuts.size(); ++i) {
-      ByteRange part = {begin, i < segment.cuts.size() ? segment.cuts[i].place : segment.text.size()};
+      ByteRange part = {begin, i < segment.cuts.size() ? segment.cuts[i].position : segment.text.size()};
       begin = part.end;
       part.begin = std::min(segment.text.find_first_not_of(' ', part.begin), part.end);
       part.end = part.begin + part.of(segment.text).find_last_not_of(' ') + 1;
@@ -240,27 +240,27 @@ class SubtitleFile final : public TextFile {
     std::size_t number = 0;
     for (std::size_t j = 0; j < segment.codes.size(); ++j) {
       InlineCode& code = segment.codes[j];
-      while (number + 1 < lines.size() && lines[number + 1].range.begin <= code.place) ++number;
+      while (number + 1 < lines.size() && lines[number + 1].range.begin <= code.position) ++number;
       const ByteRange& line = lines[number].range;
-      code.place = std::max(code.place, line.begin);
+      code.position = std::max(code.position, line.begin);
       const auto ends_pair = [&](std::size_t end) {
-        return code.partner && *code.partner < j && segment.codes[*code.partner].place <= end;
+        return code.partner && *code.partner < j && segment.codes[*code.partner].position <= end;
       };
-      if (code.place == line.begin && number > 0 && ends_pair(lines[number - 1].range.end)) {
-        code.place = lines[number - 1].range.end;
-      } else if (code.place > line.end && number + 1 < lines.size()) {
-        code.place = ends_pair(line.end) ? line.end : lines[number + 1].range.begin;
+      if (code.position == line.begin && number > 0 && ends_pair(lines[number - 1].range.end)) {
+        code.position = lines[number - 1].range.end;
+      } else if (code.position > line.end && number + 1 < lines.size()) {
+        code.position = ends_pair(line.end) ? line.end : lines[number + 1].range.begin;
       }
     }
     // Write one edit per subtitle, with its lines.
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const bool begins_cue = i == 0 || lines[i - 1].cue != lines[i].cue;
-      if (begins_cue) edits.push_back({.range = cues_[lines[i].cue].text.range, .pieces = {}});
-      std::vector<Piece>& pieces = edits.back().pieces;
-      if (!begins_cue) pieces.push_back({.text = line_end_});
+      if (begins_cue) edits.push_back({.range = cues_[lines[i].cue].text.range, .parts = {}});
+      std::vector<Part>& parts = edits.back().parts;
+      if (!begins_cue) parts.push_back({.text = line_end_});
       const std::size_t begin = i == 0 ? 0 : lines[i].range.begin;
       const std::size_t end = i + 1 == lines.size() ? std::string::npos : lines[i].range.end;
-      std::ranges::move(pieces_of(whole, source, begin, end), std::back_inserter(pieces));
+      std::ranges::move(parts_of(whole, source, begin, end), std::back_inserter(parts));
     }
   }
 
@@ -327,11 +327,11 @@ class SubtitleFile final : public TextFile {
       }
       const std::string_view last = std::string_view(segment.text).substr(last_character(segment.text));
       if (!starts_wide(last) || !starts_wide(added.text)) segment.text += ' ';
-      const std::size_t place = segment.text.size(), codes = segment.codes.size();
-      segment.cuts.push_back({.place = place, .share_before = duration});
+      const std::size_t position = segment.text.size(), codes = segment.codes.size();
+      segment.cuts.push_back({.position = position, .share_before = duration});
       segment.text += added.text;
       for (InlineCode code : added.codes) {
-        code.place += place;
+        code.position += position;
         if (code.partner) code.partner = *code.partner + codes;
         segment.codes.push_back(std::move(code));
       }

@@ -20,19 +20,19 @@ namespace {
 
 // Appends a range of a file to `written`, with the edits in the range applied.
 void copy(std::string_view file, ByteRange range, std::span<const Edit> edits, std::string& written) {
-  std::size_t place = range.begin;
-  auto edit = std::ranges::lower_bound(edits, place, {}, [](const Edit& e) { return e.range.begin; });
+  std::size_t position = range.begin;
+  auto edit = std::ranges::lower_bound(edits, position, {}, [](const Edit& e) { return e.range.begin; });
   for (; edit != edits.end() && (edit->range.begin < range.end || range.end == file.size()); ++edit) {
     poll_cancelled();
-    if (edit->range.begin < place || edit->range.end > range.end) continue;
-    written += file.substr(place, edit->range.begin - place);
-    for (const Piece& piece : edit->pieces) {
-      written += piece.text;
-      if (piece.range.begin < piece.range.end) copy(file, piece.range, {edit + 1, edits.end()}, written);
+    if (edit->range.begin < position || edit->range.end > range.end) continue;
+    written += file.substr(position, edit->range.begin - position);
+    for (const Part& part : edit->parts) {
+      written += part.text;
+      if (part.range.begin < part.range.end) copy(file, part.range, {edit + 1, edits.end()}, written);
     }
-    place = edit->range.end;
+    position = edit->range.end;
   }
-  written += file.substr(place, range.end - place);
+  written += file.substr(position, range.end - position);
 }
 
 bool is_white_space(char c) {
@@ -81,7 +81,7 @@ void sort_codes(Text& text) {
   std::vector<InlineCode>& codes = text.segment.codes;
   std::vector<std::size_t> order(codes.size()), number(codes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return codes[i].place; });
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return codes[i].position; });
   for (std::size_t k = 0; k < order.size(); ++k) number[order[k]] = k;
   const Text old = text;
   for (std::size_t k = 0; k < order.size(); ++k) {
@@ -141,7 +141,7 @@ void make_codes(Text& text) {
     removed.push_back({.begin = all[i].begin, .end = all[i].end});
     is_break = is_break || has_word(kBreakTags, names[i]);
     code_of[i] = segment.codes.size();
-    segment.codes.push_back({.place = all[i].begin, .markup = text.escape(part(segment.text, all[i]))});
+    segment.codes.push_back({.position = all[i].begin, .markup = text.escape(part(segment.text, all[i]))});
     text.codes.push_back({.text = segment.codes.back().markup});
     if (!starts[i]) continue;
     segment.codes.back().partner = code_of[*starts[i]];
@@ -153,7 +153,7 @@ void make_codes(Text& text) {
 }
 
 // Throws UnusableTranslation if characters are invalid, or codes, placeholders or cuts are unsorted or out of range.
-void check_characters_and_places(const Segment& translation) {
+void check_characters_and_positions(const Segment& translation) {
   const std::string& text = translation.text;
   const auto is_control = [](char c) {
     return (static_cast<unsigned char>(c) < ' ' && !is_white_space(c)) || c == '\f';
@@ -163,18 +163,18 @@ void check_characters_and_places(const Segment& translation) {
   if (text.find("\ufffe") != text.npos || text.find("\uffff") != text.npos) {
     throw UnusableTranslation("the text has the character U+FFFE or U+FFFF");
   }
-  std::size_t place = 0;
+  std::size_t position = 0;
   const auto check = [&](std::size_t next) {
-    if (next < place || next > text.size() || (next < text.size() && is_continuation(text[next]))) {
+    if (next < position || next > text.size() || (next < text.size() && is_continuation(text[next]))) {
       throw UnusableTranslation("positions of codes, placeholders or cuts are unsorted or outside the text");
     }
-    place = next;
+    position = next;
   };
-  for (const InlineCode& code : translation.codes) check(code.place);
-  place = 0;
+  for (const InlineCode& code : translation.codes) check(code.position);
+  position = 0;
   for (const Placeholder& placeholder : translation.placeholders) check(placeholder.begin), check(placeholder.end);
-  place = 0;
-  for (const Cut& cut : translation.cuts) check(cut.place);
+  position = 0;
+  for (const Cut& cut : translation.cuts) check(cut.position);
 }
 
 // Throws UnusableTranslation unless source and translation have the same placeholders, in any order.
@@ -201,12 +201,12 @@ void remove_spaces_at_breaks(const Segment& source, FittedTranslation& translati
   };
   for (std::size_t j = 0; j < segment.codes.size(); ++j) {
     const InlineCode& code = source.codes[translation.code_of[j]];
-    if (code.partner || !std::string_view(source.text).substr(code.place).starts_with('\n')) continue;
-    const std::size_t place = segment.codes[j].place;
-    if (is_free_space(place)) {
-      removed.push_back({.begin = place, .end = place + 1});
-    } else if (place > 0 && is_free_space(place - 1)) {
-      removed.push_back({.begin = place - 1, .end = place});
+    if (code.partner || !std::string_view(source.text).substr(code.position).starts_with('\n')) continue;
+    const std::size_t position = segment.codes[j].position;
+    if (is_free_space(position)) {
+      removed.push_back({.begin = position, .end = position + 1});
+    } else if (position > 0 && is_free_space(position - 1)) {
+      removed.push_back({.begin = position - 1, .end = position});
     }
   }
   replace_in(segment, removed);
@@ -258,11 +258,11 @@ void add_close(std::vector<Item>& items, std::size_t open, ByteRange range) {
 
 void replace_in(Segment& segment, const std::vector<Replacement>& replacements) {
   segment.text = replaced(segment.text, replacements);
-  PlaceMover codes(replacements), placeholders(replacements), cuts(replacements);
-  for (InlineCode& code : segment.codes) code.place = codes(code.place);
+  PositionMover codes(replacements), placeholders(replacements), cuts(replacements);
+  for (InlineCode& code : segment.codes) code.position = codes(code.position);
   for (Placeholder& kept : segment.placeholders)
     kept.begin = placeholders(kept.begin), kept.end = placeholders(kept.end);
-  for (Cut& cut : segment.cuts) cut.place = cuts(cut.place);
+  for (Cut& cut : segment.cuts) cut.position = cuts(cut.position);
 }
 
 std::string_view trim(std::string_view text, std::string_view characters) {
@@ -285,7 +285,7 @@ bool add_marks(Text& text, const PlaceholderSyntax& syntax) {
 std::optional<Text> text_of(const InputFile& input, std::vector<Item> items, const Syntax& syntax) {
   const std::string_view bytes = input.bytes;
   // Count three copies of each text: in the file, in the document and in the translation.
-  constexpr std::size_t kItemBytes = sizeof(Item) + sizeof(std::size_t) + 3 * sizeof(InlineCode) + 2 * sizeof(Piece);
+  constexpr std::size_t kItemBytes = sizeof(Item) + sizeof(std::size_t) + 3 * sizeof(InlineCode) + 2 * sizeof(Part);
   input.count(3 * sizeof(Segment));
   for (const Item& item : items) input.count(kItemBytes + 3 * (item.content.end - item.content.begin));
   const ByteRange kept = without_ends(bytes, items);
@@ -322,7 +322,7 @@ std::optional<Text> text_of(const InputFile& input, std::vector<Item> items, con
       segment.placeholders.push_back({.begin = begin, .end = segment.text.size(), .markup = markup});
     } else {
       number[i] = segment.codes.size();
-      InlineCode code{.place = segment.text.size(), .markup = shown(content)};
+      InlineCode code{.position = segment.text.size(), .markup = shown(content)};
       if (item.partner && *item.partner >= kept.begin && *item.partner < i) {  // a closing code
         code.partner = number[*item.partner];
         segment.codes[*code.partner].partner = number[i];
@@ -341,7 +341,7 @@ std::optional<Text> text_of(const InputFile& input, std::vector<Item> items, con
 }
 
 FittedTranslation fit(const Segment& source, const Segment& translation, Nesting nesting) {
-  check_characters_and_places(translation);
+  check_characters_and_positions(translation);
   check_placeholders(source, translation);
   // Match each code of the translation with the first unused source code that has the same markup.
   std::map<std::string_view, std::vector<std::size_t>> left;
@@ -358,9 +358,9 @@ FittedTranslation fit(const Segment& source, const Segment& translation, Nesting
   FittedTranslation fitting{.segment = translation, .code_of = {}};
   fitting.segment.codes.clear();
   std::vector<std::size_t> number(source.codes.size());  // index of each source code in `fitting`
-  const auto add = [&](std::size_t place, std::size_t i) {
+  const auto add = [&](std::size_t position, std::size_t i) {
     number[i] = fitting.code_of.size();
-    fitting.segment.codes.push_back({.place = place, .markup = source.codes[i].markup});
+    fitting.segment.codes.push_back({.position = position, .markup = source.codes[i].markup});
     fitting.code_of.push_back(i);
   };
   // If one code of a pair is missing, add both codes at the end.
@@ -369,7 +369,7 @@ FittedTranslation fit(const Segment& source, const Segment& translation, Nesting
     return is_there[i] && (!partner || is_there[*partner]);
   };
   for (std::size_t j = 0; j < found.size(); ++j) {
-    if (found[j] && is_whole(*found[j])) add(translation.codes[j].place, *found[j]);
+    if (found[j] && is_whole(*found[j])) add(translation.codes[j].position, *found[j]);
   }
   for (std::size_t i = 0; i < source.codes.size(); ++i) {
     if (!is_whole(i)) add(translation.text.size(), i);
@@ -385,42 +385,42 @@ FittedTranslation fit(const Segment& source, const Segment& translation, Nesting
   return fitting;
 }
 
-std::vector<Piece> pieces_of(const FittedTranslation& translation, const Text& source, std::size_t begin,
-                             std::size_t end) {
+std::vector<Part> parts_of(const FittedTranslation& translation, const Text& source, std::size_t begin,
+                           std::size_t end) {
   const Segment& segment = translation.segment;
   const std::string_view text = segment.text;
   end = std::min(end, text.size());
-  std::vector<Piece> pieces(1);
-  std::size_t place = begin;
+  std::vector<Part> parts(1);
+  std::size_t position = begin;
   auto placeholder = std::ranges::find_if(segment.placeholders, [&](const auto& p) { return p.begin >= begin; });
   const auto write_text = [&](std::size_t until) {
-    std::string& written = pieces.back().text;
+    std::string& written = parts.back().text;
     for (; placeholder != segment.placeholders.end() && placeholder->end <= until; ++placeholder) {
-      if (placeholder->begin < place) continue;
-      written += source.escape(text.substr(place, placeholder->begin - place));
+      if (placeholder->begin < position) continue;
+      written += source.escape(text.substr(position, placeholder->begin - position));
       written += placeholder->markup ? *placeholder->markup : source.escape(part(text, *placeholder));
-      place = placeholder->end;
+      position = placeholder->end;
     }
-    if (until > place) written += source.escape(text.substr(place, until - place));
-    place = std::max(place, until);
+    if (until > position) written += source.escape(text.substr(position, until - position));
+    position = std::max(position, until);
   };
   for (std::size_t j = 0; j < segment.codes.size(); ++j) {
     poll_cancelled();
     const InlineCode& code = segment.codes[j];
     // Skip the code if it belongs to another range.
-    const bool ends_pair = code.partner && *code.partner < j && segment.codes[*code.partner].place < code.place;
-    if (code.place < begin || code.place > end || (code.place == begin && begin > 0 && ends_pair) ||
-        (code.place == end && end < text.size() && !ends_pair)) {
+    const bool ends_pair = code.partner && *code.partner < j && segment.codes[*code.partner].position < code.position;
+    if (code.position < begin || code.position > end || (code.position == begin && begin > 0 && ends_pair) ||
+        (code.position == end && end < text.size() && !ends_pair)) {
       continue;
     }
-    write_text(code.place);
-    const Piece& own = source.codes[translation.code_of[j]];
-    pieces.back().text += own.text;
-    pieces.back().range = own.range;
-    pieces.emplace_back();
+    write_text(code.position);
+    const Part& own = source.codes[translation.code_of[j]];
+    parts.back().text += own.text;
+    parts.back().range = own.range;
+    parts.emplace_back();
   }
   write_text(end);
-  return pieces;
+  return parts;
 }
 
 void TextFile::add(std::vector<Item> items) {
@@ -428,7 +428,7 @@ void TextFile::add(std::vector<Item> items) {
 }
 
 void TextFile::edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const {
-  edits.push_back({.range = texts_[text].range, .pieces = pieces_of(translation, texts_[text])});
+  edits.push_back({.range = texts_[text].range, .parts = parts_of(translation, texts_[text])});
 }
 
 std::string TextFile::with(std::vector<Edit> edits) const {

@@ -39,16 +39,16 @@ struct InputFile {
   void check_encoding() const;
 };
 
-// A piece of output: `text`, followed by a range of the file with the edits inside this range.
-struct Piece {
+// A part of output: `text`, followed by a range of the file with the edits inside this range.
+struct Part {
   std::string text = {};
   ByteRange range = {};
 };
 
-// A replacement of a range of the file by pieces.
+// A replacement of a range of the file by parts.
 struct Edit {
   ByteRange range;
-  std::vector<Piece> pieces;
+  std::vector<Part> parts;
 };
 
 // Returns the file with edits applied. Two edits may overlap only if one edit lies in a range that the other edit
@@ -107,8 +107,8 @@ struct Syntax {
 
 struct Text {
   Segment segment;
-  ByteRange range;                // the bytes that a translation replaces
-  std::vector<Piece> codes = {};  // bytes to write for the segment's codes
+  ByteRange range;               // the bytes that a translation replaces
+  std::vector<Part> codes = {};  // bytes to write for the segment's codes
   Convert escape = unchanged;
 };
 
@@ -154,8 +154,8 @@ FittedTranslation fit(const Segment& source, const Segment& translation, Nesting
 
 // Returns the output for bytes [begin, end) of a translation. A code at the boundary of two ranges belongs to the first
 // range if it closes a pair, else to the second range.
-std::vector<Piece> pieces_of(const FittedTranslation& translation, const Text& source, std::size_t begin = 0,
-                             std::size_t end = std::string::npos);
+std::vector<Part> parts_of(const FittedTranslation& translation, const Text& source, std::size_t begin = 0,
+                           std::size_t end = std::string::npos);
 
 // The texts that a format's reader found in a file, and the way to write translations. By default, a translation
 // replaces its text. Formats that need more derive from this class.
@@ -169,9 +169,7 @@ class TextFile {
   // For readers: adds a paragraph, unless it has no letters.
   void add(std::vector<Item> items);
   // For readers: adds an edit to make if the file gets a translation, such as its language.
-  void add_edit(ByteRange range, std::string text) {
-    edits_.push_back({.range = range, .pieces = {{std::move(text)}}});
-  }
+  void add_edit(ByteRange range, std::string text) { edits_.push_back({.range = range, .parts = {{std::move(text)}}}); }
 
   // Resets `on_memory`, which may be invalid after reading.
   void end_reading() { input_.options.on_memory = nullptr; }

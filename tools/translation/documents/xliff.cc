@@ -41,27 +41,27 @@ class Xliff final : public TextFile {
     const std::string end_tag = fmt::format("</{}target>", xml_.prefix(unit.source));
     const std::string& state = is_2_ ? input_.options.xliff2_state : input_.options.xliff_state;
     // Copy the source into the target, but replace its text by the translation.
-    std::vector<Piece> pieces = {{.range = {source.begin, range.begin}}};
-    std::ranges::move(pieces_of(translation, texts_[text]), std::back_inserter(pieces));
-    pieces.push_back({.range = {range.end, source.end}});
+    std::vector<Part> parts = {{.range = {source.begin, range.begin}}};
+    std::ranges::move(parts_of(translation, texts_[text]), std::back_inserter(parts));
+    parts.push_back({.range = {range.end, source.end}});
     Edit edit;
     if (!unit.target) {  // add an element, indented like the source
       const std::size_t begin = xml_[unit.source].range.begin, end = xml_.element(unit.source).end;
       const std::size_t space = input_.bytes.substr(0, begin).find_last_not_of(kWhiteSpace) + 1;
       const std::string attribute = is_2_ || state.empty() ? "" : xml_attribute("state", state);
       const std::string tag = fmt::format("<{}target{}>", xml_.prefix(unit.source), attribute);
-      pieces.insert(pieces.begin(), {{.range = {space, begin}}, {.text = tag}});
-      pieces.push_back({.text = end_tag});
+      parts.insert(parts.begin(), {{.range = {space, begin}}, {.text = tag}});
+      parts.push_back({.text = end_tag});
       edit.range = {end, end};
     } else if (xml_.bytes_of(*unit.target).ends_with("/>")) {  // <target/>
       const std::size_t end = xml_[*unit.target].range.end;
-      pieces.insert(pieces.begin(), {.text = ">"});
-      pieces.push_back({.text = end_tag});
+      parts.insert(parts.begin(), {.text = ">"});
+      parts.push_back({.text = end_tag});
       edit.range = {input_.bytes.substr(0, end - 2).find_last_not_of(kWhiteSpace) + 1, end};
     } else {
       edit.range = xml_.content(*unit.target);
     }
-    edit.pieces = std::move(pieces);
+    edit.parts = std::move(parts);
     if (!state.empty() && (is_2_ || unit.target)) {
       xml_.set_attribute(is_2_ ? unit.segment : *unit.target, "state", state, edits);
     }
@@ -72,7 +72,7 @@ class Xliff final : public TextFile {
   // Adds the attribute for the target language, unless the file has one.
   void name_language(std::size_t i) {
     const std::string_view name = is_2_ ? "trgLang" : "target-language";
-    if (input_.options.target_language.empty() || xml_.attribute_place(i, name)) return;
+    if (input_.options.target_language.empty() || xml_.attribute_range(i, name)) return;
     xml_.set_attribute(i, name, input_.options.target_language, edits_);
   }
 

@@ -23,7 +23,7 @@ class Collector {
       : input_(input), bytes_(input.bytes), tokens_(tokens), parser_(XML_ParserCreate("UTF-8"), XML_ParserFree) {
     if (parser_ == nullptr) throw std::bad_alloc();
     XML_SetUserData(parser_.get(), this);
-    // Expat calls the default handler for each token that has no other handler, such as tags and pieces of text. An
+    // Expat calls the default handler for each token that has no other handler, such as tags and parts of text. An
     // exception may propagate through expat, because afterwards the parser is only freed.
     XML_SetDefaultHandler(parser_.get(), [](void* self, const char*, int) { of(self).add(); });
     if (declarations == XmlTokens::Declarations::any) {
@@ -51,29 +51,29 @@ class Collector {
  private:
   static Collector& of(void* self) { return *static_cast<Collector*>(self); }
 
-  std::size_t place() const {
+  std::size_t position() const {
     const XML_Index index = XML_GetCurrentByteIndex(parser_.get());
     return index < 0 ? 0 : static_cast<std::size_t>(index);
   }
-  [[noreturn]] void refuse_here(std::string_view what) const { input_.refuse_at(place(), what); }
+  [[noreturn]] void refuse_here(std::string_view what) const { input_.refuse_at(position(), what); }
   void add() {
     input_.count(sizeof(XmlToken));
-    const std::size_t begin = place();
+    const std::size_t begin = position();
     const ByteRange range = {begin, begin + static_cast<std::size_t>(XML_GetCurrentByteCount(parser_.get()))};
-    const std::string_view piece = range.of(input_.bytes);
-    // Expat reports a text or a CDATA section in pieces. Join these pieces to one token.
+    const std::string_view part = range.of(input_.bytes);
+    // Expat reports a text or a CDATA section in parts. Join these parts to one token.
     if (in_cdata_) {
       tokens_.back().range.end = range.end;
-      in_cdata_ = piece != "]]>";
-    } else if (piece == "<![CDATA[") {
+      in_cdata_ = part != "]]>";
+    } else if (part == "<![CDATA[") {
       tokens_.push_back({.kind = XmlToken::Kind::text, .range = range});
       in_cdata_ = true;
-    } else if (piece.starts_with("</")) {
+    } else if (part.starts_with("</")) {
       end(range);
-    } else if (piece.starts_with('<') && !piece.starts_with("<!") && !piece.starts_with("<?")) {
+    } else if (part.starts_with('<') && !part.starts_with("<!") && !part.starts_with("<?")) {
       start(range);
-      if (piece.ends_with("/>")) end({range.end, range.end});
-    } else if (piece.starts_with('<') || open_.empty()) {
+      if (part.ends_with("/>")) end({range.end, range.end});
+    } else if (part.starts_with('<') || open_.empty()) {
       tokens_.push_back({.kind = XmlToken::Kind::other, .range = range});
     } else if (tokens_.back().kind == XmlToken::Kind::text && input_.bytes[tokens_.back().range.begin] != '<') {
       tokens_.back().range.end = range.end;
@@ -151,29 +151,29 @@ std::string_view XmlTokens::prefix(std::size_t i) const {
   return full.substr(0, full.find(':') + 1);
 }
 
-std::optional<ByteRange> XmlTokens::attribute_place(std::size_t i, std::string_view name) const {
+std::optional<ByteRange> XmlTokens::attribute_range(std::size_t i, std::string_view name) const {
   const std::string_view tag = bytes_of(i);
-  std::size_t place = tag.find_first_of(kWhiteSpace);
-  while (place < tag.size()) {
-    place = tag.find_first_not_of(kWhiteSpace, place);
-    const std::size_t equals = tag.find('=', place);
-    if (place == tag.npos || equals == tag.npos) return std::nullopt;
+  std::size_t position = tag.find_first_of(kWhiteSpace);
+  while (position < tag.size()) {
+    position = tag.find_first_not_of(kWhiteSpace, position);
+    const std::size_t equals = tag.find('=', position);
+    if (position == tag.npos || equals == tag.npos) return std::nullopt;
     const std::size_t quote = tag.find_first_of("\"'", equals);
     const std::size_t end = quote == tag.npos ? quote : tag.find(tag[quote], quote + 1);
     if (end == tag.npos) return std::nullopt;
-    const std::string_view found = tag.substr(place, equals - place);
+    const std::string_view found = tag.substr(position, equals - position);
     if (found.substr(0, found.find_last_not_of(kWhiteSpace) + 1) == name) {
       const std::size_t begin = tokens_[i].range.begin;
       return ByteRange{begin + quote + 1, begin + end};
     }
-    place = end + 1;
+    position = end + 1;
   }
   return std::nullopt;
 }
 
 std::string XmlTokens::attribute(std::size_t i, std::string_view name) const {
-  const auto place = attribute_place(i, name);
-  return place ? unescape_xml(place->of(bytes_)) : "";
+  const auto found = attribute_range(i, name);
+  return found ? unescape_xml(found->of(bytes_)) : "";
 }
 
 std::optional<std::size_t> XmlTokens::child(std::size_t i, std::string_view name) const {
@@ -215,13 +215,13 @@ std::vector<Item> XmlTokens::items(std::size_t i, const std::function<Inline(std
 void XmlTokens::set_attribute(std::size_t i, std::string_view name, std::string_view value,
                               std::vector<Edit>& edits) const {
   const std::string attribute = xml_attribute(name, value);
-  if (const auto place = attribute_place(i, name)) {
+  if (const auto found = attribute_range(i, name)) {
     edits.push_back(
-        {.range = {place->begin - 1, place->end + 1}, .pieces = {{.text = attribute.substr(attribute.find('"'))}}});
+        {.range = {found->begin - 1, found->end + 1}, .parts = {{.text = attribute.substr(attribute.find('"'))}}});
   } else {
     const std::string_view tag = bytes_of(i);
     const std::size_t end = tokens_[i].range.begin + tag.find_last_not_of("/> \t\r\n") + 1;
-    edits.push_back({.range = {end, end}, .pieces = {{.text = attribute}}});
+    edits.push_back({.range = {end, end}, .parts = {{.text = attribute}}});
   }
 }
 

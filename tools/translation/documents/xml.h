@@ -43,7 +43,7 @@ class XmlTokens {
   std::string_view name(std::size_t i) const;
   std::string_view prefix(std::size_t i) const;
   // Returns the range of an attribute's value, without quotes. `name` includes any prefix.
-  std::optional<ByteRange> attribute_place(std::size_t i, std::string_view name) const;
+  std::optional<ByteRange> attribute_range(std::size_t i, std::string_view name) const;
   // Returns an attribute's value, or an empty text.
   std::string attribute(std::size_t i, std::string_view name) const;
   // Returns the first child element with a local name; nullopt if there is none.

@@ -29,18 +29,18 @@ Parts parts_of(const Segment& segment) {
   Parts parts;
   auto& [text, codes, placeholders, cuts] = parts;
   text = segment.text;
-  for (const InlineCode& code : segment.codes) codes.emplace_back(code.place, code.markup, code.partner);
+  for (const InlineCode& code : segment.codes) codes.emplace_back(code.position, code.markup, code.partner);
   for (const Placeholder& kept : segment.placeholders) placeholders.emplace_back(kept.begin, kept.end, kept.markup);
-  for (const Cut& cut : segment.cuts) cuts.emplace_back(cut.place, cut.share_before);
+  for (const Cut& cut : segment.cuts) cuts.emplace_back(cut.position, cut.share_before);
   return parts;
 }
 
 Segment segment_of(const Parts& parts) {
   const auto& [text, codes, placeholders, cuts] = parts;
   Segment segment{.text = text};
-  for (const auto& [place, markup, partner] : codes) segment.codes.push_back({place, markup, partner});
+  for (const auto& [position, markup, partner] : codes) segment.codes.push_back({position, markup, partner});
   for (const auto& [begin, end, markup] : placeholders) segment.placeholders.push_back({begin, end, markup});
-  for (const auto& [place, share] : cuts) segment.cuts.push_back({place, share});
+  for (const auto& [position, share] : cuts) segment.cuts.push_back({position, share});
   return segment;
 }
 

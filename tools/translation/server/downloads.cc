@@ -28,8 +28,8 @@ Downloads::Upload::Upload(Downloads& downloads, std::string client) : downloads_
 
 Downloads::Upload::~Upload() {
   const MutexLock lock(downloads_.mutex_);
-  const auto place = downloads_.documents_.find(id_);
-  if (place != downloads_.documents_.end() && !place->second.is_finished) downloads_.documents_.erase(place);
+  const auto found = downloads_.documents_.find(id_);
+  if (found != downloads_.documents_.end() && !found->second.is_finished) downloads_.documents_.erase(found);
 }
 
 void Downloads::Upload::set_bytes(std::size_t bytes) {
@@ -96,13 +96,13 @@ void Downloads::check(const std::string& client, std::size_t documents, std::siz
 
 Downloads::File Downloads::fetch(const std::string& id, Fetch fetch) {
   const MutexLock lock(mutex_);
-  const auto place = documents_.find(id);
-  if (place == documents_.end() || !place->second.is_finished || Clock::now() - place->second.since > kTime) {
+  const auto found = documents_.find(id);
+  if (found == documents_.end() || !found->second.is_finished || Clock::now() - found->second.since > kTime) {
     throw HttpError(404, "no such document; a translation can be fetched once, within an hour");
   }
-  if (fetch == Fetch::keep) return place->second.file;
-  File file = std::move(place->second.file);
-  documents_.erase(place);
+  if (fetch == Fetch::keep) return found->second.file;
+  File file = std::move(found->second.file);
+  documents_.erase(found);
   return file;
 }
 

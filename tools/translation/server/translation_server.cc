@@ -73,7 +73,7 @@ class TranslationSlice final : public TranslationServer {
     for (const std::string& text : languages_) {
       const std::size_t equals = std::min(text.find('='), text.size());
       const std::string name = text.substr(0, equals);
-      if (std::ranges::count(settings.models, name, &ModelSource::name) == 0 || equals == text.size()) {
+      if (std::ranges::count(settings.models, name, &ModelArgument::name) == 0 || equals == text.size()) {
         throw ConfigError(fmt::format("--languages: '{}', expected NAME=en:fr with the name of a model", text));
       }
       languages_of_[name] = text.substr(equals + 1);

@@ -49,13 +49,13 @@ Translation by_students(const Segment& segment, const std::string& target, Trans
 }
 
 // Returns the offset of each word, then the size of the text plus 1.
-std::vector<std::size_t> word_places(const std::string& text) {
-  std::vector<std::size_t> places = {0};
+std::vector<std::size_t> word_positions(const std::string& text) {
+  std::vector<std::size_t> positions = {0};
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == ' ') places.push_back(i + 1);
+    if (text[i] == ' ') positions.push_back(i + 1);
   }
-  places.push_back(text.size() + 1);
-  return places;
+  positions.push_back(text.size() + 1);
+  return positions;
 }
 
 TEST(Students, ThereAndBackThroughAnotherLanguageIsTheIdentity) {
@@ -69,41 +69,41 @@ TEST(Students, ThereAndBackThroughAnotherLanguageIsTheIdentity) {
 
 // Returns a text with <b> before word `first` and </b> before word `last`, counted from 0.
 Segment with_codes(const std::string& text, std::size_t first, std::size_t last) {
-  const std::vector<std::size_t> words = word_places(text);
+  const std::vector<std::size_t> words = word_positions(text);
   return {.text = text,
-          .codes = {{.place = words[first], .markup = "<b>", .partner = 1},
-                    {.place = words[last] - 1, .markup = "</b>", .partner = 0}}};
+          .codes = {{.position = words[first], .markup = "<b>", .partner = 1},
+                    {.position = words[last] - 1, .markup = "</b>", .partner = 0}}};
 }
 
 TEST(Students, CodesStandAroundTheSameWords) {
   std::mt19937 random(1);
   for (const char* target : {"en", "fr"}) {
     for (const std::string& text : students().sentences) {
-      const std::vector<std::size_t> words = word_places(text);
+      const std::vector<std::size_t> words = word_positions(text);
       const std::size_t count = words.size() - 1, first = random() % count,
                         last = first + 1 + random() % (count - first);
       const Segment source = with_codes(text, first, last);
       const Segment result = by_students(source, target).segment;
-      const std::vector<std::size_t> now = word_places(result.text);
+      const std::vector<std::size_t> now = word_positions(result.text);
       ASSERT_EQ(now.size(), words.size()) << text;
-      EXPECT_EQ(result.codes[0].place, now[first]) << text;
-      EXPECT_EQ(result.codes[1].place, now[last] - 1) << text;
+      EXPECT_EQ(result.codes[0].position, now[first]) << text;
+      EXPECT_EQ(result.codes[1].position, now[last] - 1) << text;
     }
   }
 }
 
 TEST(Students, CutsStayBetweenTheSameWords) {
   for (const std::string& text : students().sentences) {
-    const std::vector<std::size_t> words = word_places(text);
+    const std::vector<std::size_t> words = word_positions(text);
     Segment source{.text = text};
     for (std::size_t i = 1; i + 1 < words.size(); i += 2) {
       const double share = static_cast<double>(words[i]) / static_cast<double>(text.size());
-      source.cuts.push_back({.place = words[i], .share_before = share});
+      source.cuts.push_back({.position = words[i], .share_before = share});
     }
     for (const char* target : {"en", "fr"}) {
       const Segment result = by_students(source, target).segment;
-      const std::vector<std::size_t> now = word_places(result.text);
-      for (std::size_t i = 0; i < source.cuts.size(); ++i) EXPECT_EQ(result.cuts[i].place, now[2 * i + 1]) << text;
+      const std::vector<std::size_t> now = word_positions(result.text);
+      for (std::size_t i = 0; i < source.cuts.size(); ++i) EXPECT_EQ(result.cuts[i].position, now[2 * i + 1]) << text;
     }
   }
 }
@@ -112,7 +112,7 @@ TEST(Students, WordsToKeepComeOutOnceAndWhole) {
   std::mt19937 random(3);
   for (const std::string& text : students().sentences) {
     for (const std::string kept : {"%s", "{name}", "https://a.example/b?c=1", "%1$d", "<x id=\"1\"/>"}) {
-      const std::vector<std::size_t> words = word_places(text);
+      const std::vector<std::size_t> words = word_positions(text);
       const std::size_t at = random() % (words.size() - 1);
       Segment source{.text = text.substr(0, words[at]) + kept + " " + text.substr(words[at])};
       source.placeholders = {{.begin = words[at], .end = words[at] + kept.size()}};
@@ -127,13 +127,13 @@ TEST(Students, WordsToKeepComeOutOnceAndWhole) {
 
 TEST(Students, TermsOfAGlossaryStandWhereTheirWordsStood) {
   for (const std::string& text : students().sentences) {
-    const std::vector<std::size_t> words = word_places(text);
+    const std::vector<std::size_t> words = word_positions(text);
     if (words.size() < 4) continue;
     auto glossary = std::make_shared<Glossary>();
     glossary->add(text.substr(words[1], words[2] - words[1] - 1), "Zellwand");
     for (const char* target : {"en", "fr"}) {
       const Translation result = by_students({.text = text}, target, {.glossary = glossary});
-      const std::vector<std::size_t> now = word_places(result.segment.text);
+      const std::vector<std::size_t> now = word_positions(result.segment.text);
       ASSERT_EQ(now.size(), words.size());
       EXPECT_TRUE(result.segment.text.substr(now[1]).starts_with("Zellwand")) << result.segment.text;
       ASSERT_FALSE(result.terms.empty());
@@ -184,7 +184,7 @@ TEST(Students, HalvesHaveTheMarksOfTheWhole) {
     const std::string text = words_without_stops(24, random);
     const std::size_t first = random() % 24, last = first + 1 + random() % (24 - first);
     Segment source = with_codes(text, first, last);
-    source.cuts = {{.place = word_places(text)[12], .share_before = 0.5}};
+    source.cuts = {{.position = word_positions(text)[12], .share_before = 0.5}};
     for (const char* target : {"en", "fr"}) {
       // Each translation of more than 20 tokens reaches the limit.
       const Translation whole = by_students(source, target),
@@ -288,14 +288,14 @@ std::string random_page(std::mt19937& random, const std::vector<std::string>& wo
     page += std::string("</") + open.back() + ">";
     open.pop_back();
   };
-  for (const auto& [value, place] : code_points(text)) {
+  for (const auto& [value, position] : code_points(text)) {
     if (open.size() < 4 && below(10) == 0) {
       open += "abiqu"[below(5)];
       page += std::string("<") + open.back() + ">";
     }
     if (below(12) == 0) page += "<img src=x>";
     while (!open.empty() && below(4) == 0) close();
-    page += text.substr(place, first_character(std::string_view(text).substr(place)).bytes);
+    page += text.substr(position, first_character(std::string_view(text).substr(position)).bytes);
   }
   while (!open.empty()) close();
   return page;

@@ -256,16 +256,17 @@ TEST(TranslationJob, KeepsTagsAndTheirPartners) {
     EXPECT_THAT(html("<p>photo<b>graphy</b> &amp; <i>cat</i></p>", "fr"), HasSubstr(tag));
   }
   const Segment source{.text = "photography. Cat",
-                       .codes = {{.place = 5, .markup = "<b>", .partner = 1},
-                                 {.place = 11, .markup = "</b>", .partner = 0},
-                                 {.place = 16, .markup = "<br>"}}};
+                       .codes = {{.position = 5, .markup = "<b>", .partner = 1},
+                                 {.position = 11, .markup = "</b>", .partner = 0},
+                                 {.position = 16, .markup = "<br>"}}};
   const Segment target = translated(source, {.source = "en", .target = "arpabet"}).segment;
   EXPECT_EQ(target.text, generated(0, "photography.") + " " + generated(0, "Cat"));
   ASSERT_EQ(target.codes.size(), 3u);
-  EXPECT_EQ(target.text.substr(target.codes[0].place, target.codes[1].place - target.codes[0].place), "G R AH0 F IY0");
+  EXPECT_EQ(target.text.substr(target.codes[0].position, target.codes[1].position - target.codes[0].position),
+            "G R AH0 F IY0");
   EXPECT_EQ(target.codes[0].partner, 1u);
   EXPECT_EQ(target.codes[1].partner, 0u);
-  EXPECT_EQ(target.codes[2].place, target.text.size());
+  EXPECT_EQ(target.codes[2].position, target.text.size());
 }
 
 // Returns the placeholders of a text, written as <x>.

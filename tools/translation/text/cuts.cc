@@ -26,9 +26,9 @@ std::vector<std::size_t> place_cuts(std::string_view text, std::span<const CutWo
   // If there are too few words, assign one word to each of the first parts, and leave the other parts empty.
   const std::size_t parts = shares.size() + 1, count = words.size();
   if (count < parts) {
-    std::vector<std::size_t> places;
-    for (std::size_t i = 1; i < parts; ++i) places.push_back(i < count ? words[i].begin : text.size());
-    return places;
+    std::vector<std::size_t> positions;
+    for (std::size_t i = 1; i < parts; ++i) positions.push_back(i < count ? words[i].begin : text.size());
+    return positions;
   }
   // Dynamic programming. costs[part][n]: least cost of dividing the first n words among parts 0 to `part`.
   // begins[part][n]: index of the first word of `part` in that solution.
@@ -58,15 +58,15 @@ std::vector<std::size_t> place_cuts(std::string_view text, std::span<const CutWo
       }
     }
   }
-  std::vector<std::size_t> places;
+  std::vector<std::size_t> positions;
   // Follow the best solution from the last part back to the first part.
   std::size_t end = count;
   for (std::size_t part = parts; part-- > 1;) {
     end = begins[part][end];
-    places.push_back(words[end].begin);
+    positions.push_back(words[end].begin);
   }
-  std::ranges::reverse(places);
-  return places;
+  std::ranges::reverse(positions);
+  return positions;
 }
 
 }  // namespace encdec

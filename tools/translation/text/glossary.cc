@@ -100,10 +100,10 @@ void Glossary::add(std::string_view source, std::string_view target) {
       throw InputError(fmt::format("'{}' has a control character, expected none", printable(*term)));
     }
   }
-  const auto [place, is_new] = terms_.try_emplace(std::string(source), target);
-  if (!is_new && place->second != target) {
+  const auto [entry, is_new] = terms_.try_emplace(std::string(source), target);
+  if (!is_new && entry->second != target) {
     throw InputError(
-        fmt::format("'{}' has two translations, '{}' and '{}', expected one", source, place->second, target));
+        fmt::format("'{}' has two translations, '{}' and '{}', expected one", source, entry->second, target));
   }
   folded_.try_emplace(without_case(source), target);
 }
@@ -111,11 +111,11 @@ void Glossary::add(std::string_view source, std::string_view target) {
 std::vector<Glossary::Match> Glossary::find(std::string_view text, const std::string& language) const {
   std::vector<Match> matches;
   if (terms_.empty()) return matches;
-  std::vector<std::size_t> places = word_boundaries(text, language);
-  places.insert(places.begin(), 0);
+  std::vector<std::size_t> positions = word_boundaries(text, language);
+  positions.insert(positions.begin(), 0);
   std::vector<std::string> words;  // words of the text, without case
-  for (std::size_t i = 0; i + 1 < places.size(); ++i) {
-    words.push_back(without_case(text.substr(places[i], places[i + 1] - places[i])));
+  for (std::size_t i = 0; i + 1 < positions.size(); ++i) {
+    words.push_back(without_case(text.substr(positions[i], positions[i + 1] - positions[i])));
   }
   for (std::size_t first = 0; first < words.size(); ++first) {
     // Find the longest run of words that begins with the word `first` and is a term.
@@ -131,8 +131,8 @@ std::vector<Glossary::Match> Glossary::find(std::string_view text, const std::st
       end = last + 1;
     }
     if (longest == nullptr) continue;
-    const std::string_view found = text.substr(places[first], places[end] - places[first]);
-    Match match{.begin = places[first], .end = places[end], .target = longest->second};
+    const std::string_view found = text.substr(positions[first], positions[end] - positions[first]);
+    Match match{.begin = positions[first], .end = positions[end], .target = longest->second};
     match.is_kept = without_case(match.target) == longest->first;
     // Prefer a term that is equal including case.
     if (const auto exact = terms_.find(found); exact != terms_.end()) {

@@ -36,17 +36,17 @@ constexpr std::string_view kReading = "rp rt rtc";
 
 // Returns the size of the tag at the beginning of a text, or the size of the text if the tag has no end.
 std::size_t tag_size(std::string_view text) {
-  std::size_t place = text.find_first_of(" \t\n\f\r/>");
-  while ((place = text.find_first_not_of(" \t\n\f\r/", place)) < text.size() && text[place] != '>') {
-    place = text.find_first_not_of(kSpaces, text.find_first_of(" \t\n\f\r/>=", place + 1));
-    if (place >= text.size() || text[place] != '=') continue;
-    place = text.find_first_not_of(kSpaces, place + 1);
-    if (place >= text.size()) break;
-    const bool is_quoted = text[place] == '"' || text[place] == '\'';  // a quoted value may contain '>'
-    place = is_quoted ? text.find(text[place], place + 1) : text.find_first_of(" \t\n\f\r>", place);
-    if (is_quoted && place < text.size()) ++place;
+  std::size_t position = text.find_first_of(" \t\n\f\r/>");
+  while ((position = text.find_first_not_of(" \t\n\f\r/", position)) < text.size() && text[position] != '>') {
+    position = text.find_first_not_of(kSpaces, text.find_first_of(" \t\n\f\r/>=", position + 1));
+    if (position >= text.size() || text[position] != '=') continue;
+    position = text.find_first_not_of(kSpaces, position + 1);
+    if (position >= text.size()) break;
+    const bool is_quoted = text[position] == '"' || text[position] == '\'';  // a quoted value may contain '>'
+    position = is_quoted ? text.find(text[position], position + 1) : text.find_first_of(" \t\n\f\r>", position);
+    if (is_quoted && position < text.size()) ++position;
   }
-  return place < text.size() ? place + 1 : text.size();
+  return position < text.size() ? position + 1 : text.size();
 }
 
 // The parsed tree of a text. Gumbo has no limits, needs time quadratic in the depth and in the number of attributes,
@@ -143,50 +143,50 @@ std::string charset_of(const GumboElement& meta) {
 }
 
 // Collects tokens: pairs inline tags, joins the tokens of a ruby reading, and marks other tags and kept text as markup.
-class Pieces {
+class TokenList {
  public:
-  explicit Pieces(std::string_view html) : html_(html) {}
+  explicit TokenList(std::string_view html) : html_(html) {}
 
-  void add(HtmlToken piece) {
-    if (piece.begin == piece.end) return;
-    const std::string_view bytes = html_.substr(piece.begin, piece.end - piece.begin);
-    const bool is_tag = piece.kind == HtmlToken::Kind::tag || piece.kind == HtmlToken::Kind::alone;
-    const bool is_reading = piece.use == HtmlUse::reading, is_text = piece.use == HtmlUse::translate;
+  void add(HtmlToken token) {
+    if (token.begin == token.end) return;
+    const std::string_view bytes = html_.substr(token.begin, token.end - token.begin);
+    const bool is_tag = token.kind == HtmlToken::Kind::tag || token.kind == HtmlToken::Kind::alone;
+    const bool is_reading = token.use == HtmlUse::reading, is_text = token.use == HtmlUse::translate;
     const std::string name = is_tag && is_text ? tag_name(bytes) : "";
-    const bool has_end = !bytes.starts_with("</") && piece.kind == HtmlToken::Kind::tag && !has_word(kVoid, name);
+    const bool has_end = !bytes.starts_with("</") && token.kind == HtmlToken::Kind::tag && !has_word(kVoid, name);
     const bool is_last = bytes.starts_with("</") && !open_.empty() && open_.back().first == name;
     if (is_reading_ && (is_reading || is_last)) {  // an end tag such as </ruby> also extends the reading
-      pieces_.back().end = piece.end;
+      tokens_.back().end = token.end;
     } else {
       if ((is_reading || has_word(kInline, name)) && codes_++ < kMaxCodes) {
-        piece.kind = HtmlToken::Kind::tag;
-      } else if (!is_text || piece.kind != HtmlToken::Kind::text) {
-        piece.kind = HtmlToken::Kind::other;
+        token.kind = HtmlToken::Kind::tag;
+      } else if (!is_text || token.kind != HtmlToken::Kind::text) {
+        token.kind = HtmlToken::Kind::other;
         open_.clear();
       }
-      pieces_.push_back(piece);
+      tokens_.push_back(token);
     }
-    const std::size_t last = pieces_.size() - 1;
-    is_reading_ = is_reading && pieces_[last].kind == HtmlToken::Kind::tag;
-    if (is_reading || pieces_[last].kind != HtmlToken::Kind::tag) return;
+    const std::size_t last = tokens_.size() - 1;
+    is_reading_ = is_reading && tokens_[last].kind == HtmlToken::Kind::tag;
+    if (is_reading || tokens_[last].kind != HtmlToken::Kind::tag) return;
     // Pair an end tag with its start tag, or record a start tag as open.
     if (is_last) {
-      pieces_[last].partner = open_.back().second;
-      pieces_[open_.back().second].partner = last;
+      tokens_[last].partner = open_.back().second;
+      tokens_[open_.back().second].partner = last;
       open_.pop_back();
     } else if (has_end) {
       open_.emplace_back(name, last);
     }
   }
-  std::vector<HtmlToken> take() { return std::move(pieces_); }
+  std::vector<HtmlToken> take() { return std::move(tokens_); }
 
  private:
   static constexpr std::size_t kMaxCodes = 1 << 16;  // tags after the first kMaxCodes are markup, to limit memory
 
   std::string_view html_;
-  std::vector<HtmlToken> pieces_;
+  std::vector<HtmlToken> tokens_;
   std::size_t codes_ = 0;
-  bool is_reading_ = false;                                // the next token may extend the reading in the last piece
+  bool is_reading_ = false;                                // the next token may extend the reading in the last token
   std::vector<std::pair<std::string, std::size_t>> open_;  // name and index of each open tag
 };
 
@@ -214,7 +214,7 @@ HtmlPage read_html_page(std::string_view html) {
     const std::string name = tag.length == 0 ? gumbo_normalized_tagname(element.tag) : tag_name({tag.data, tag.length});
     const HtmlUse use = html_use(parent, name, attribute(element, "translate"), attribute(element, "class"));
     add(tag, HtmlToken::Kind::tag, use);
-    add(end_tag, HtmlToken::Kind::tag, use);  // inner elements may repeat this tag; pieces_of() uses the first copy
+    add(end_tag, HtmlToken::Kind::tag, use);  // inner elements may repeat this tag; tokens_of() uses the first copy
     if (tag.length > 0 && element.tag_namespace == GUMBO_NAMESPACE_HTML && has_word(kRaw, name)) {
       const HtmlToken::Kind kind = has_word(kCode, name) ? HtmlToken::Kind::other : HtmlToken::Kind::text;
       const std::size_t end = end_tag.length > 0 ? place_of(end_tag.data) : html.size();
@@ -251,39 +251,39 @@ HtmlPage read_html_page(std::string_view html) {
   return page;
 }
 
-std::vector<HtmlToken> pieces_of(std::string_view html, const std::vector<HtmlToken>& found) {
-  Pieces pieces(html);
-  HtmlUse use = HtmlUse::translate;  // use of a text that begins at `place`
-  auto piece = found.begin();
-  for (std::size_t place = 0; place < html.size();) {
-    while (piece != found.end() && piece->begin < place) ++piece;
-    const std::string_view rest = html.substr(place);
-    HtmlToken next = {.begin = place, .use = use};
-    if (piece != found.end() && piece->begin == place) {
-      next = *piece++;
+std::vector<HtmlToken> tokens_of(std::string_view html, const std::vector<HtmlToken>& found) {
+  TokenList tokens(html);
+  HtmlUse use = HtmlUse::translate;  // use of a text that begins at `position`
+  auto token = found.begin();
+  for (std::size_t position = 0; position < html.size();) {
+    while (token != found.end() && token->begin < position) ++token;
+    const std::string_view rest = html.substr(position);
+    HtmlToken next = {.begin = position, .use = use};
+    if (token != found.end() && token->begin == position) {
+      next = *token++;
       if (next.kind == HtmlToken::Kind::text) use = next.use;
     } else if (rest[0] == '<' && rest.substr(0, 3).find_first_of(kLetters) == (rest.starts_with("</") ? 2 : 1)) {
       next.kind = HtmlToken::Kind::tag;  // a tag that the parser dropped
-      next.end = place + tag_size(rest);
+      next.end = position + tag_size(rest);
     } else if (rest.starts_with("<!") || rest.starts_with("<?") || rest.starts_with("</>")) {
       const std::string_view end = rest.starts_with("<![CDATA[") ? "]]>" : ">";
       next.kind = HtmlToken::Kind::other;
-      next.end = place + std::min(rest.find(end), rest.size() - end.size()) + end.size();
+      next.end = position + std::min(rest.find(end), rest.size() - end.size()) + end.size();
     } else {
-      next.end = std::min({html.find('<', place + 1), piece == found.end() ? html.npos : piece->begin, html.size()});
+      next.end = std::min({html.find('<', position + 1), token == found.end() ? html.npos : token->begin, html.size()});
     }
-    pieces.add(next);
-    place = next.end;
+    tokens.add(next);
+    position = next.end;
   }
-  return pieces.take();
+  return tokens.take();
 }
 
 std::vector<HtmlPart> parse_html(std::string_view html) {
-  const std::vector<HtmlToken> pieces = pieces_of(html, read_html_page(html).found);
+  const std::vector<HtmlToken> tokens = tokens_of(html, read_html_page(html).found);
   std::vector<HtmlPart> parts;
-  std::vector<std::size_t> number(pieces.size());  // index of each code in its part
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const auto& [begin, end, kind, use, partner] = pieces[i];
+  std::vector<std::size_t> number(tokens.size());  // index of each code in its part
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const auto& [begin, end, kind, use, partner] = tokens[i];
     const std::string bytes(html.substr(begin, end - begin));
     const bool is_text = kind != HtmlToken::Kind::other;
     // Join adjacent texts and inline tags to one part, and adjacent markup to one part.
@@ -296,7 +296,7 @@ std::vector<HtmlPart> parse_html(std::string_view html) {
     }
     std::vector<InlineCode>& codes = part.segment.codes;
     number[i] = codes.size();
-    codes.push_back({.place = text.size(), .markup = bytes});
+    codes.push_back({.position = text.size(), .markup = bytes});
     if (!partner || *partner > i) continue;
     codes.back().partner = number[*partner];
     codes[number[*partner]].partner = number[i];
@@ -310,8 +310,8 @@ std::string write_html(const HtmlPart& part) {
   std::string html;
   std::size_t begin = 0;
   for (const InlineCode& code : part.segment.codes) {
-    html += escape_html(text.substr(begin, code.place - begin)) + code.markup;
-    begin = code.place;
+    html += escape_html(text.substr(begin, code.position - begin)) + code.markup;
+    begin = code.position;
   }
   return html + escape_html(text.substr(begin));
 }

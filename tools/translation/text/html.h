@@ -50,7 +50,7 @@ struct HtmlToken {
 // Returns tokens for the whole page, given the tokens that the parser found: texts to translate, their inline tags, and
 // everything else as `other`. REQUIRES: `found` is sorted. Of two non-empty tokens at one position, ignores the second
 // token. A text token with end == begin ends before the next tag.
-std::vector<HtmlToken> pieces_of(std::string_view html, const std::vector<HtmlToken>& found);
+std::vector<HtmlToken> tokens_of(std::string_view html, const std::vector<HtmlToken>& found);
 
 struct HtmlPage {
   std::vector<HtmlToken> found = {};

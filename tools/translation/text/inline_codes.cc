@@ -101,7 +101,7 @@ class Placer {
       }
     }
     for (Element& child : parent.children) {
-      if (child.first_word == child.end_word) choose_place(parent, child);
+      if (child.first_word == child.end_word) choose_position(parent, child);
     }
     std::ranges::stable_sort(parent.children, {},
                              [](const Element& child) { return std::pair(child.first_word, child.end_word); });
@@ -157,11 +157,11 @@ class Placer {
   }
 
   // Chooses a position for a child without words. The position is not inside a sibling.
-  void choose_place(const Element& parent, Element& child) const {
+  void choose_position(const Element& parent, Element& child) const {
     const AlignedCode& code = codes_[child.begin_code ? *child.begin_code : *child.end_code];
     const int for_left = code.precedes_space && !code.follows_space ? 4 : 2, for_right = 3;
     int most = 0;
-    std::size_t place = parent.end_word, next = parent.end_word;  // next: word for the nearest later unit
+    std::size_t position = parent.end_word, next = parent.end_word;  // next: word for the nearest later unit
     for (std::size_t word = parent.first_word; word <= parent.end_word; ++word) {
       const auto is_within = [word](const Element& sibling) {
         return sibling.first_word < word && word < sibling.end_word;
@@ -173,15 +173,15 @@ class Placer {
       const int sum = (follows_left ? for_left : 0) + (precedes_right ? for_right : 0);
       if (sum > most) {
         most = sum;
-        place = word;
+        position = word;
       }
       if (word == parent.end_word || words_[word].unit < child.begin) continue;
       if (next == parent.end_word || words_[word].unit < words_[next].unit) next = word;
     }
-    if (most == 0) place = next;
-    if (!child.begins_here) place = parent.first_word;
-    if (!child.ends_here) place = parent.end_word;
-    child.first_word = child.end_word = place;
+    if (most == 0) position = next;
+    if (!child.begins_here) position = parent.first_word;
+    if (!child.ends_here) position = parent.end_word;
+    child.first_word = child.end_word = position;
   }
 
   void place_children(Element& parent) {
@@ -203,14 +203,14 @@ class Placer {
     const bool follows_word = code.kind == AlignedCode::Kind::end || (code.kind == AlignedCode::Kind::alone &&
                                                                       word > 0 && translates(word - 1, code.unit - 1));
     const bool is_left = code.precedes_space || ends_parent || (!code.follows_space && follows_word);
-    place_ = std::max(place_, is_left ? left : right);
-    placed_.push_back({.code = *number, .place = place_});
+    position_ = std::max(position_, is_left ? left : right);
+    placed_.push_back({.code = *number, .position = position_});
   }
 
   std::span<const AlignedWord> words_;
   std::span<const AlignedCode> codes_;
   std::vector<PlacedCode> placed_;
-  std::size_t place_ = 0;  // byte offset of the last code in the translation
+  std::size_t position_ = 0;  // byte offset of the last code in the translation
 };
 
 }  // namespace
@@ -219,15 +219,15 @@ std::vector<TextUnit> units_of(std::string_view text, std::span<const std::size_
   std::vector<TextUnit> units;
   Kind last = Kind::space;
   // A combining mark or a format character extends the unit before it.
-  for (const auto& [value, place] : code_points(text)) {
+  for (const auto& [value, position] : code_points(text)) {
     const Kind kind = kind_of(static_cast<UChar32>(value));
     const bool is_same = kind == last && (kind == Kind::letter || kind == Kind::digit);
     const bool continues = is_same || (kind == Kind::extension && last != Kind::space);
-    const std::size_t end = place + first_character(text.substr(place)).bytes;
-    if (continues && !std::ranges::binary_search(cuts, place)) {
+    const std::size_t end = position + first_character(text.substr(position)).bytes;
+    if (continues && !std::ranges::binary_search(cuts, position)) {
       units.back().end = end;
     } else if (kind != Kind::space) {
-      units.push_back({.begin = place, .end = end, .continues = continues});
+      units.push_back({.begin = position, .end = end, .continues = continues});
     }
     if (!continues) last = kind == Kind::extension ? Kind::single : kind;
   }

@@ -43,8 +43,8 @@ struct AlignedCode {
 };
 
 struct PlacedCode {
-  std::size_t code = 0;   // index in the source
-  std::size_t place = 0;  // byte offset in the translation
+  std::size_t code = 0;      // index in the source
+  std::size_t position = 0;  // byte offset in the translation
 
   bool operator==(const PlacedCode&) const = default;
 };

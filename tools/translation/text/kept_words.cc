@@ -16,23 +16,23 @@ bool is_alphanumeric(char c) {
 
 // Returns the offsets at which `word` occurs as a whole word, outside the parts of the text in `is_taken`.
 std::vector<std::size_t> places_of(std::string_view text, const std::string& word, const std::vector<bool>& is_taken) {
-  std::vector<std::size_t> places;
-  for (std::size_t place = text.find(word); place != std::string_view::npos; place = text.find(word, place)) {
-    const std::size_t end = place + word.size();
-    const bool is_joined = (place > 0 && is_alphanumeric(text[place - 1]) && is_alphanumeric(word.front())) ||
+  std::vector<std::size_t> positions;
+  for (std::size_t begin = text.find(word); begin != std::string_view::npos; begin = text.find(word, begin)) {
+    const std::size_t end = begin + word.size();
+    const bool is_joined = (begin > 0 && is_alphanumeric(text[begin - 1]) && is_alphanumeric(word.front())) ||
                            (end < text.size() && is_alphanumeric(text[end]) && is_alphanumeric(word.back()));
-    if (is_joined || is_taken[place]) {
-      ++place;
+    if (is_joined || is_taken[begin]) {
+      ++begin;
     } else {
-      places.push_back(place);
-      place = end;
+      positions.push_back(begin);
+      begin = end;
     }
   }
-  return places;
+  return positions;
 }
 
 // Returns the offsets of each word. Searches for longer words first, so that "%s" is not found in "%s_name".
-std::map<std::string, std::vector<std::size_t>> all_places(std::string_view text, std::vector<std::string> words) {
+std::map<std::string, std::vector<std::size_t>> all_positions(std::string_view text, std::vector<std::string> words) {
   std::ranges::sort(words,
                     [](const auto& a, const auto& b) { return std::pair(b.size(), a) < std::pair(a.size(), b); });
   std::vector<bool> is_taken(text.size());
@@ -41,8 +41,8 @@ std::map<std::string, std::vector<std::size_t>> all_places(std::string_view text
     const auto [found, is_new] = all.try_emplace(word);
     if (!is_new || word.empty()) continue;
     found->second = places_of(text, word, is_taken);
-    for (const std::size_t place : found->second) {
-      std::fill_n(is_taken.begin() + static_cast<std::ptrdiff_t>(place), word.size(), true);
+    for (const std::size_t position : found->second) {
+      std::fill_n(is_taken.begin() + static_cast<std::ptrdiff_t>(position), word.size(), true);
     }
   }
   return all;
@@ -61,39 +61,39 @@ std::string replaced(std::string_view text, std::span<const Replacement> replace
   return all += text.substr(begin);
 }
 
-std::size_t PlaceMover::operator()(std::size_t place) {
-  for (; !left_.empty() && place > left_.front().begin; left_ = left_.subspan(1)) {
+std::size_t PositionMover::operator()(std::size_t position) {
+  for (; !left_.empty() && position > left_.front().begin; left_ = left_.subspan(1)) {
     const auto& [begin, end, by] = left_.front();
-    if (place < end) return begin + added_ - removed_;  // inside the replaced range
+    if (position < end) return begin + added_ - removed_;  // inside the replaced range
     added_ += by.size();
     removed_ += end - begin;
   }
-  return place + added_ - removed_;
+  return position + added_ - removed_;
 }
 
 std::optional<std::vector<std::size_t>> find_kept(std::string_view translation, std::string_view source,
                                                   std::span<const std::string> words) {
   const std::vector<std::string> list(words.begin(), words.end());
-  auto found = all_places(translation, list);
-  const auto expected = all_places(source, list);
-  for (const auto& [word, places] : expected) {
-    if (found[word].size() != places.size()) return std::nullopt;
+  auto found = all_positions(translation, list);
+  const auto expected = all_positions(source, list);
+  for (const auto& [word, positions] : expected) {
+    if (found[word].size() != positions.size()) return std::nullopt;
   }
   std::map<std::string, std::size_t> used;  // occurrences assigned so far, by word
-  std::vector<std::size_t> places;
+  std::vector<std::size_t> positions;
   for (const std::string& word : words) {
     const std::size_t number = used[word]++;
     if (number >= found[word].size()) return std::nullopt;
-    places.push_back(found[word][number]);
+    positions.push_back(found[word][number]);
   }
-  return places;
+  return positions;
 }
 
 std::size_t count_term(std::string_view translation, std::string_view term, bool is_spaceless) {
   const std::string text = without_case(translation), wanted = without_case(term);
   std::size_t count = 0;
-  for (std::size_t place = text.find(wanted); place != std::string::npos; place = text.find(wanted, place + 1)) {
-    const char before = place > 0 ? text[place - 1] : ' ';
+  for (std::size_t begin = text.find(wanted); begin != std::string::npos; begin = text.find(wanted, begin + 1)) {
+    const char before = begin > 0 ? text[begin - 1] : ' ';
     const bool is_joined = is_alphanumeric(before) || static_cast<unsigned char>(before) >= 0x80;
     count += is_spaceless || !is_joined ? 1 : 0;
   }

@@ -20,17 +20,17 @@ std::string replaced(std::string_view text, std::span<const Replacement> replace
 
 // Maps positions, which must not decrease, to positions in replaced(). A position inside a replaced
 // range maps to the beginning of the replacement.
-class PlaceMover {
+class PositionMover {
  public:
-  explicit PlaceMover(std::span<const Replacement> replacements) : left_(replacements) {}
-  std::size_t operator()(std::size_t place);
+  explicit PositionMover(std::span<const Replacement> replacements) : left_(replacements) {}
+  std::size_t operator()(std::size_t position);
 
  private:
   std::span<const Replacement> left_;
   std::size_t added_ = 0, removed_ = 0;
 };
-inline std::size_t moved(std::size_t place, std::span<const Replacement> replacements) {
-  return PlaceMover(replacements)(place);
+inline std::size_t moved(std::size_t position, std::span<const Replacement> replacements) {
+  return PositionMover(replacements)(position);
 }
 
 // Returns the offset of each word in a translation, or nullopt unless each word occurs as often as in the source. Only

@@ -9,8 +9,8 @@ namespace encdec {
 
 // Markup within a text, such as the inline tag <b>. It does not end a sentence.
 struct InlineCode {
-  std::size_t place = 0;  // byte offset in the text
-  std::string markup;     // as in the file
+  std::size_t position = 0;  // byte offset in the text
+  std::string markup;        // as in the file
   // Index of the other code of a pair. Unset for a single code or a partner in another text.
   std::optional<std::size_t> partner = {};
 
@@ -28,7 +28,7 @@ struct Placeholder {
 
 // A subtitle boundary within a text that several subtitles share.
 struct Cut {
-  std::size_t place = 0;      // byte offset where the next subtitle's text begins
+  std::size_t position = 0;   // byte offset where the next subtitle's text begins
   double share_before = 0.0;  // fraction of the subtitles' total time before the boundary, from 0 to 1
 
   bool operator==(const Cut&) const = default;

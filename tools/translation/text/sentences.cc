@@ -28,28 +28,28 @@ bool is_space(UChar32 c) {
 
 // Returns the offset where the trailing white space of a text begins.
 std::size_t end_of_words(std::string_view text) {
-  auto place = static_cast<std::int32_t>(text.size());
-  while (place > 0) {
-    std::int32_t before = place;
+  auto position = static_cast<std::int32_t>(text.size());
+  while (position > 0) {
+    std::int32_t before = position;
     UChar32 c = 0;
     U8_PREV(text.data(), 0, before, c);
     if (!is_space(c)) break;
-    place = before;
+    position = before;
   }
-  return static_cast<std::size_t>(place);
+  return static_cast<std::size_t>(position);
 }
 
 // Returns the offset where the leading white space of a text ends.
 std::size_t begin_of_words(std::string_view text) {
-  std::int32_t place = 0;
-  while (static_cast<std::size_t>(place) < text.size()) {
-    std::int32_t after = place;
+  std::int32_t position = 0;
+  while (static_cast<std::size_t>(position) < text.size()) {
+    std::int32_t after = position;
     UChar32 c = 0;
     U8_NEXT(text.data(), after, static_cast<std::int32_t>(text.size()), c);
     if (!is_space(c)) break;
-    place = after;
+    position = after;
   }
-  return static_cast<std::size_t>(place);
+  return static_cast<std::size_t>(position);
 }
 
 #pragma GCC diagnostic pop
@@ -73,13 +73,13 @@ std::vector<std::size_t> boundaries(icu::BreakIterator& iterator, std::string_vi
       utext_openUTF8(nullptr, text.data(), static_cast<std::int64_t>(text.size()), &error));
   iterator.setText(utext.getAlias(), error);
   if (U_FAILURE(error)) throw Error(std::string("ICU: ") + u_errorName(error));
-  std::vector<std::size_t> places;
+  std::vector<std::size_t> positions;
   iterator.first();
-  for (std::int32_t place = iterator.next(); place != icu::BreakIterator::DONE; place = iterator.next()) {
+  for (std::int32_t position = iterator.next(); position != icu::BreakIterator::DONE; position = iterator.next()) {
     poll_cancelled();
-    places.push_back(static_cast<std::size_t>(place));
+    positions.push_back(static_cast<std::size_t>(position));
   }
-  return places;
+  return positions;
 }
 
 // A cache of one iterator per thread. Creating an iterator takes longer than finding the boundaries of a paragraph.
@@ -110,11 +110,11 @@ icu::BreakIterator& word_iterator(const std::string& language) {
 
 // Returns true if ICU ends a sentence within a word: after a period that begins the word (".NET"), or between a mark
 // and an ASCII character other than a space ("/search?query").
-bool is_within_word(std::string_view text, std::size_t place) {
+bool is_within_word(std::string_view text, std::size_t position) {
   const auto is_mark = [](char c) { return c == '.' || c == '?' || c == '!'; };
-  if (!is_mark(text[place - 1])) return false;
-  const bool begins_word = text[place - 1] == '.' && (place == 1 || text[place - 2] == ' ');
-  return begins_word || (static_cast<unsigned char>(text[place]) < 0x80 && text[place] != ' ');
+  if (!is_mark(text[position - 1])) return false;
+  const bool begins_word = text[position - 1] == '.' && (position == 1 || text[position - 2] == ' ');
+  return begins_word || (static_cast<unsigned char>(text[position]) < 0x80 && text[position] != ' ');
 }
 
 bool ends_clause(std::string_view text) {
@@ -130,8 +130,8 @@ template <class MayCut>
 std::size_t cut_near_middle(std::string_view text, const MayCut& may_cut) {
   const std::size_t middle = text.size() / 2;
   for (std::size_t distance = 0; distance <= middle; ++distance) {
-    for (const std::size_t place : {middle - distance, middle + distance}) {
-      if (place > 0 && place < text.size() && may_cut(place)) return place;
+    for (const std::size_t position : {middle - distance, middle + distance}) {
+      if (position > 0 && position < text.size() && may_cut(position)) return position;
     }
   }
   return 0;
@@ -139,26 +139,26 @@ std::size_t cut_near_middle(std::string_view text, const MayCut& may_cut) {
 
 // Returns the best offset to split a text, as described at split_to_fit(); 0 if there is none.
 std::size_t find_cut(std::string_view text, const std::string& language) {
-  const auto begins_word = [text](std::size_t place) {
+  const auto begins_word = [text](std::size_t position) {
     constexpr std::size_t kLongestCharacter = 4;
-    return !is_continuation(text[place]) && begin_of_words(text.substr(place, kLongestCharacter)) == 0;
+    return !is_continuation(text[position]) && begin_of_words(text.substr(position, kLongestCharacter)) == 0;
   };
-  const auto is_after_space = [&](std::size_t place) {
-    return begins_word(place) && end_of_words(text.substr(0, place)) < place;
+  const auto is_after_space = [&](std::size_t position) {
+    return begins_word(position) && end_of_words(text.substr(0, position)) < position;
   };
-  const auto is_after_clause = [&](std::size_t place) {
+  const auto is_after_clause = [&](std::size_t position) {
     // In Chinese and Japanese, no space follows a punctuation mark.
-    const bool may_cut = is_after_space(place) || (begins_word(place) && is_continuation(text[place - 1]));
-    return may_cut && ends_clause(text.substr(0, end_of_words(text.substr(0, place))));
+    const bool may_cut = is_after_space(position) || (begins_word(position) && is_continuation(text[position - 1]));
+    return may_cut && ends_clause(text.substr(0, end_of_words(text.substr(0, position))));
   };
   const std::vector<std::size_t> ends = boundaries(sentence_iterator(language), text);
-  const auto is_after_sentence = [&](std::size_t place) {
-    return std::ranges::binary_search(ends, place) && !is_within_word(text, place);
+  const auto is_after_sentence = [&](std::size_t position) {
+    return std::ranges::binary_search(ends, position) && !is_within_word(text, position);
   };
-  if (const std::size_t place = cut_near_middle(text, is_after_sentence)) return place;
-  if (const std::size_t place = cut_near_middle(text, is_after_clause)) return place;
-  if (const std::size_t place = cut_near_middle(text, is_after_space)) return place;
-  return cut_near_middle(text, [text](std::size_t place) { return !is_continuation(text[place]); });
+  if (const std::size_t position = cut_near_middle(text, is_after_sentence)) return position;
+  if (const std::size_t position = cut_near_middle(text, is_after_clause)) return position;
+  if (const std::size_t position = cut_near_middle(text, is_after_space)) return position;
+  return cut_near_middle(text, [text](std::size_t position) { return !is_continuation(text[position]); });
 }
 
 }  // namespace

@@ -109,12 +109,12 @@ DTYPES = {0: np.float32, 1: np.int8, 2: np.int16, 3: np.int32, 4: np.float16, 5:
 
 def read_variables(path):
     """Returns two maps of a model.bin: name -> array as stored (bfloat16 as the upper halves of float32), and alias -> name."""
-    data, place = path.read_bytes(), 0
+    data, position = path.read_bytes(), 0
 
     def take(form):
-        nonlocal place
-        values = struct.unpack_from("<" + form, data, place)
-        place += struct.calcsize("<" + form)
+        nonlocal position
+        values = struct.unpack_from("<" + form, data, position)
+        position += struct.calcsize("<" + form)
         return values[0] if len(values) == 1 else values
 
     def text():
@@ -127,10 +127,10 @@ def read_variables(path):
         name = text()
         shape = [take("I") for _ in range(take("B"))]
         kind, size = take("B"), take("I")
-        variables[name] = np.frombuffer(data, DTYPES[kind], size // DTYPES[kind]().itemsize, place).reshape(shape)
-        place += size
+        variables[name] = np.frombuffer(data, DTYPES[kind], size // DTYPES[kind]().itemsize, position).reshape(shape)
+        position += size
     aliases = {text(): text() for _ in range(take("I"))}
-    assert place == len(data)
+    assert position == len(data)
     return variables, aliases
 
 

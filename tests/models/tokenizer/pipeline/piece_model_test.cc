@@ -111,16 +111,16 @@ Ids merged_naively(const std::string& word, const RankOf& rank_of, const IdsOfPi
   for (const char letter : word) pieces.emplace_back(1, letter);
   for (;;) {
     std::optional<std::int32_t> lowest;
-    std::size_t place = 0;
+    std::size_t position = 0;
     for (std::size_t i = 0; i + 1 < pieces.size(); ++i) {
       const auto rank = rank_of(pieces[i], pieces[i + 1]);
       if (!rank || (lowest && *rank >= *lowest)) continue;
       lowest = rank;
-      place = i;
+      position = i;
     }
     if (!lowest) break;
-    pieces[place] += pieces[place + 1];
-    pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(place) + 1);
+    pieces[position] += pieces[position + 1];
+    pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(position) + 1);
   }
   Ids ids;
   for (const std::string& piece : pieces) ids.push_back(ids_of.at(piece));

@@ -38,14 +38,14 @@ TEST(RawAudioStream, PiecesOfAnySizeGiveTheSamplesOfAReader) {
                               RawAudio{.samples = RawAudio::Samples::mu_law, .sample_rate = 8'000},
                               RawAudio{.samples = RawAudio::Samples::a_law, .sample_rate = 8'000}}) {
     const auto expected = all_samples(AudioReader(open_raw(input_of(bytes), raw)));
-    for (const std::size_t piece : {1u, 7u, 640u, 100'000u}) {
+    for (const std::size_t chunk : {1u, 7u, 640u, 100'000u}) {
       RawAudioStream stream(raw, "packets");
       std::vector<float> samples;
-      for (std::size_t i = 0; i < bytes.size(); i += piece) {
-        stream.push(std::as_bytes(std::span(bytes)).subspan(i, std::min(piece, bytes.size() - i)), samples);
+      for (std::size_t i = 0; i < bytes.size(); i += chunk) {
+        stream.push(std::as_bytes(std::span(bytes)).subspan(i, std::min(chunk, bytes.size() - i)), samples);
       }
       stream.finish(samples);
-      EXPECT_EQ(samples, expected) << raw.sample_rate << " " << piece;
+      EXPECT_EQ(samples, expected) << raw.sample_rate << " " << chunk;
     }
   }
   const std::string floats = raw<float>({0.5F, 0.25F, -1, 1});

@@ -21,11 +21,11 @@ std::vector<float> tone(double hertz, int rate, double seconds) {
   return samples;
 }
 
-std::vector<float> resampled(const std::vector<float>& input, int from, int to, std::size_t piece) {
+std::vector<float> resampled(const std::vector<float>& input, int from, int to, std::size_t chunk) {
   Resampler resampler(from, to);
   std::vector<float> output;
-  for (std::size_t i = 0; i < input.size(); i += piece) {
-    resampler.push(std::span(input).subspan(i, std::min(piece, input.size() - i)), output);
+  for (std::size_t i = 0; i < input.size(); i += chunk) {
+    resampler.push(std::span(input).subspan(i, std::min(chunk, input.size() - i)), output);
   }
   resampler.finish(output);
   return output;
@@ -68,7 +68,7 @@ TEST(Resampler, SizesOfPiecesDoNotMatter) {
     const auto whole = resampled(input, rate, 16'000, input.size());
     EXPECT_EQ(whole.size(),
               (input.size() * 16'000 + static_cast<std::size_t>(rate) - 1) / static_cast<std::size_t>(rate));
-    for (const std::size_t piece : {1u, 7u, 1'000u}) EXPECT_EQ(resampled(input, rate, 16'000, piece), whole) << rate;
+    for (const std::size_t chunk : {1u, 7u, 1'000u}) EXPECT_EQ(resampled(input, rate, 16'000, chunk), whole) << rate;
   }
   for (const std::size_t inputs : {0u, 1u, 2u, 15u, 16u, 17u, 60u}) {
     EXPECT_EQ(resampled(std::vector<float>(inputs, 1), 48'000, 16'000, 1).size(), (inputs + 2) / 3);

@@ -143,9 +143,9 @@ TEST(SoundFile, DamageWritesNothingToStandardError) {
   ASSERT_NE(path, "");
   const std::string whole = bytes_of_file(path);
   testing::internal::CaptureStderr();
-  for (std::size_t place = 0; place < whole.size(); place += 97) {
+  for (std::size_t position = 0; position < whole.size(); position += 97) {
     std::string bytes = whole;
-    bytes.replace(place, 8, std::string(8, static_cast<char>(place)));
+    bytes.replace(position, 8, std::string(8, static_cast<char>(position)));
     try {
       all_samples(AudioReader(input_of(bytes)));
     } catch (const FileError&) {

@@ -19,10 +19,10 @@ using testing::StartsWith;
 std::vector<float> decoded(const std::string& wav) {
   const auto decoder = open_wav(input_of(wav));
   const auto channels = static_cast<std::size_t>(decoder->format().channels);
-  std::vector<float> all, piece(3 * channels);
+  std::vector<float> all, chunk(3 * channels);
   for (;;) {
-    const std::size_t frames = decoder->read(piece);
-    all.insert(all.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(frames * channels));
+    const std::size_t frames = decoder->read(chunk);
+    all.insert(all.end(), chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(frames * channels));
     if (frames < 3) return all;
   }
 }

@@ -18,11 +18,11 @@ std::span<const float> values_of(const Tensor& tensor) {
 }
 
 // Returns the features, one frame for each 160 samples.
-std::vector<float> features_of(int bands, std::span<const float> samples, std::size_t piece) {
+std::vector<float> features_of(int bands, std::span<const float> samples, std::size_t chunk) {
   LogMel log_mel(bands);
   std::vector<float> features;
-  for (std::size_t i = 0; i < samples.size(); i += piece) {
-    log_mel.push(samples.subspan(i, std::min(piece, samples.size() - i)), features);
+  for (std::size_t i = 0; i < samples.size(); i += chunk) {
+    log_mel.push(samples.subspan(i, std::min(chunk, samples.size() - i)), features);
   }
   log_mel.finish(features);
   EXPECT_EQ(features.size(), samples.size() / LogMel::kHop * static_cast<std::size_t>(bands));
@@ -47,8 +47,8 @@ TEST(LogMel, SizesOfPiecesDoNotMatter) {
   const auto golden = read_safetensors(kGoldenSpeech / "log_mel.safetensors");
   const Tensor& samples = *golden->find("bands_80/input/samples");
   const auto whole = features_of(80, values_of(samples), 1'000'000);
-  for (const std::size_t piece : {std::size_t{1}, std::size_t{160}, std::size_t{201}, std::size_t{999}}) {
-    EXPECT_EQ(features_of(80, values_of(samples), piece), whole) << piece;
+  for (const std::size_t chunk : {std::size_t{1}, std::size_t{160}, std::size_t{201}, std::size_t{999}}) {
+    EXPECT_EQ(features_of(80, values_of(samples), chunk), whole) << chunk;
   }
   for (const std::size_t size : {0u, 1u, 159u, 160u, 200u, 201u, 399u, 400u}) {
     features_of(80, values_of(samples).first(size), 1'000);

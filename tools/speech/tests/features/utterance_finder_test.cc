@@ -41,11 +41,11 @@ class ScriptedDetector final : public SpeechDetector {
   std::size_t samples_ = 0, window_ = 0;
 };
 
-std::vector<Event> events_of(const UtteranceOptions& options, const std::vector<float>& script, std::size_t piece) {
+std::vector<Event> events_of(const UtteranceOptions& options, const std::vector<float>& script, std::size_t chunk) {
   UtteranceFinder finder(options, std::make_unique<ScriptedDetector>(script));
   std::vector<Event> events;
-  for (std::size_t left = script.size() * kWindow - 100; left > 0; left -= std::min(left, piece)) {
-    const std::vector<float> samples(std::min(left, piece));
+  for (std::size_t left = script.size() * kWindow - 100; left > 0; left -= std::min(left, chunk)) {
+    const std::vector<float> samples(std::min(left, chunk));
     finder.push(samples, events);
   }
   finder.finish(events);

@@ -17,10 +17,10 @@ std::shared_ptr<const VoiceActivity> random_model() {
   return model;
 }
 
-std::vector<float> probabilities_of(std::span<const float> samples, std::size_t piece) {
+std::vector<float> probabilities_of(std::span<const float> samples, std::size_t chunk) {
   const auto detector = make_speech_detector(random_model());
   std::vector<float> probabilities;
-  for (; samples.size() > piece; samples = samples.subspan(piece)) detector->push(samples.first(piece), probabilities);
+  for (; samples.size() > chunk; samples = samples.subspan(chunk)) detector->push(samples.first(chunk), probabilities);
   detector->push(samples, probabilities);
   detector->finish(probabilities);
   return probabilities;
@@ -40,8 +40,8 @@ TEST(VoiceActivity, ProbabilitiesDoNotDependOnTheSizesOfPieces) {
   std::vector<float> samples = voice_activity_samples(5000);
   const std::vector<float> whole = probabilities_of(samples, samples.size());
   EXPECT_EQ(whole.size(), 10U);
-  for (const std::size_t piece : {1u, 63u, 511u, 512u, 513u, 1111u})
-    EXPECT_EQ(probabilities_of(samples, piece), whole) << piece;
+  for (const std::size_t chunk : {1u, 63u, 511u, 512u, 513u, 1111u})
+    EXPECT_EQ(probabilities_of(samples, chunk), whole) << chunk;
   samples.resize(5120);  // silence follows the end
   EXPECT_EQ(probabilities_of(samples, 512), whole);
   EXPECT_EQ(probabilities_of({}, 512), std::vector<float>{});

@@ -16,10 +16,10 @@ Recording counting(std::size_t samples) {
   return Recording::of_samples(std::move(values), "counting");
 }
 
-std::vector<float> read_all(const Recording& recording, std::size_t piece) {
+std::vector<float> read_all(const Recording& recording, std::size_t chunk) {
   const Recording::Read read = recording.open();
-  std::vector<float> samples, next(piece);
-  for (std::size_t count = piece; count == piece;) {
+  std::vector<float> samples, next(chunk);
+  for (std::size_t count = chunk; count == chunk;) {
     count = read(next);
     samples.insert(samples.end(), next.begin(), next.begin() + static_cast<std::ptrdiff_t>(count));
   }
@@ -47,8 +47,8 @@ TEST(SpeechOnly, SpansAreJoined) {
   const Recording speech = speech_of(counting(100'000), spans);
   EXPECT_EQ(speech.name, "counting");
   EXPECT_EQ(speech.seconds, (3 + 688 + 20'000 + 39'999) / 16'000.0);
-  for (const std::size_t piece : std::vector<std::size_t>{1, 2, 687, 480'000, 20'691}) {
-    EXPECT_EQ(read_all(speech, piece), numbers(spans)) << piece;  // opens the recording again
+  for (const std::size_t chunk : std::vector<std::size_t>{1, 2, 687, 480'000, 20'691}) {
+    EXPECT_EQ(read_all(speech, chunk), numbers(spans)) << chunk;  // opens the recording again
   }
   // Spans may extend beyond the end of the recording.
   EXPECT_EQ(read_all(speech_of(counting(100), {{10, 20}, {90, 200}, {300, 400}}), 7), numbers({{10, 20}, {90, 100}}));

@@ -217,9 +217,9 @@ TEST_F(TranslateTest, GoesOnWhereItWasStopped) {
   EXPECT_THAT(folder_.names(), ElementsAre("a.txt", progress));
   // Marks a finished translation, to see that it is reused.
   std::string saved = folder_.read(progress), expected = output_of({file});
-  const std::size_t place = saved.find("hglcf lmldk 0.");
-  ASSERT_NE(place, std::string::npos);
-  folder_.write(progress, saved.replace(place, 14, "MARKED TEXT..."));
+  const std::size_t position = saved.find("hglcf lmldk 0.");
+  ASSERT_NE(position, std::string::npos);
+  folder_.write(progress, saved.replace(position, 14, "MARKED TEXT..."));
   output_of(arguments);
   EXPECT_THAT(folder_.names(), ElementsAre("a.txt", "out.txt"));
   EXPECT_EQ(folder_.read("out.txt"), expected.replace(0, 14, "MARKED TEXT..."));

@@ -115,8 +115,8 @@ TEST(Catalogue, NumbersPlaceholdersBesideThoseOfTags) {
   const Document document = Document::parse(entry("<a href='%s'>%d</a> x %s", "", "#, c-format\n"), Format::po, "file");
   Segment turned = document.segments().at(0);
   turned.text = "%s x %d";
-  turned.codes[0].place = 5;
-  turned.codes[1].place = 7;
+  turned.codes[0].position = 5;
+  turned.codes[1].position = 7;
   turned.placeholders = {{.begin = 0, .end = 2}, {.begin = 5, .end = 7}};
   EXPECT_THAT(document.write(std::vector{turned}).bytes, HasSubstr("msgstr \"%1$s x <a href='%3$s'>%2$d</a>\"\n"));
 }

@@ -73,7 +73,7 @@ void use(const std::string& bytes, Format format) {
   document.write(translations);
   for (Segment& translation : translations) {
     if (!translation.codes.empty()) translation.codes.pop_back();
-    for (InlineCode& code : translation.codes) code.place = translation.text.size();
+    for (InlineCode& code : translation.codes) code.position = translation.text.size();
     translation.cuts.clear();
   }
   document.write(translations);
@@ -95,10 +95,10 @@ TEST(Document, IsReadOrRefusedIfItsPartsAreMixed) {
     for (int i = 0; i < kMutants; ++i) {
       std::string mutant = sample.source;
       for (int edits = 0; edits < 3; ++edits) {
-        const std::size_t place = random() % (mutant.size() + 1), from = random() % (mutant.size() + 1);
+        const std::size_t position = random() % (mutant.size() + 1), from = random() % (mutant.size() + 1);
         const std::string moved = mutant.substr(from, random() % 40);
         if (random() % 2 == 0) mutant.erase(from, moved.size());
-        mutant.insert(std::min(place, mutant.size()), moved);
+        mutant.insert(std::min(position, mutant.size()), moved);
       }
       try {
         use(mutant, sample.format);
@@ -127,7 +127,7 @@ TEST(Document, SaysWhereASegmentIsAndNeedsATranslationForEach) {
 
 TEST(Document, IsNotWrittenIfItsXmlWouldBreak) {
   const documents::TextFile file({.bytes = "<a>b</a>", .name = "file"}, documents::xml_syntax(documents::Spaces::keep));
-  const std::vector<documents::Edit> edits = {{.range = {3, 4}, .pieces = {{.text = "<b>"}}}};
+  const std::vector<documents::Edit> edits = {{.range = {3, 4}, .parts = {{.text = "<b>"}}}};
   EXPECT_EQ(refusal_of("file", [&] { file.with(edits); }),
             "file: its translation: line 1, column 9: mismatched tag, expected well-formed XML");
 }
@@ -204,7 +204,7 @@ WrittenDocument changed_html(const std::function<void(Segment&)>& change) {
 TEST(Document, AddsMissingCodesAtTheEndAndDropsThoseOfNoSource) {
   EXPECT_EQ(changed_html([](Segment& t) { t = {.text = "x"}; }).bytes, "<p>x<b></b><i></i>");
   EXPECT_EQ(changed_html([](Segment& t) { t.codes.erase(t.codes.begin()); }).bytes, "<p>a c <i>d</i><b></b>");
-  const InlineCode other{.place = 0, .markup = "<x>"};
+  const InlineCode other{.position = 0, .markup = "<x>"};
   EXPECT_EQ(changed_html([&](Segment& t) { t.codes.insert(t.codes.begin(), other); }).bytes, "<p>a <b>c</b> <i>d</i>");
 }
 
@@ -223,7 +223,7 @@ TEST(Document, DoesNotUseATranslationThatWouldBreakXml) {
   Segment translation = document.segments().at(0);
   translation.text = "x y z";
   translation.codes = {translation.codes[0], translation.codes[2], translation.codes[1], translation.codes[3]};
-  for (std::size_t i = 0; i < 4; ++i) translation.codes[i].place = i;
+  for (std::size_t i = 0; i < 4; ++i) translation.codes[i].position = i;
   EXPECT_EQ(document.write(std::vector{translation}).unused.at(0).reason, "the codes are not nested as in the source");
 }
 

@@ -172,7 +172,7 @@ TEST(Xhtml, TagsWithoutTheOtherTagStayOutsidePairs) {
   std::vector<Segment> moved = document.segments();
   ASSERT_EQ(moved.at(0).codes.size(), 3u);
   std::swap(moved[0].codes[1], moved[0].codes[2]);
-  for (InlineCode& code : moved[0].codes) code.place = 0;
+  for (InlineCode& code : moved[0].codes) code.position = 0;
   const WrittenDocument written = document.write(moved);
   EXPECT_EQ(written.bytes, page);
   EXPECT_EQ(written.unused.at(0).reason, "the codes are not nested as in the source");

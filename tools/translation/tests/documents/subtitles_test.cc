@@ -28,8 +28,9 @@ TEST(Subtitles, OfOneSentenceAreOneSegment) {
   ASSERT_EQ(document.segments().size(), 1u);
   const Segment& segment = document.segments()[0];
   EXPECT_EQ(segment.text, "We went to the house. Then it rained.");
-  EXPECT_THAT(segment.cuts, ElementsAre(Cut{.place = 8, .share_before = 0.25}, Cut{.place = 15, .share_before = 0.5},
-                                        Cut{.place = 27, .share_before = 0.75}));
+  EXPECT_THAT(segment.cuts,
+              ElementsAre(Cut{.position = 8, .share_before = 0.25}, Cut{.position = 15, .share_before = 0.5},
+                          Cut{.position = 27, .share_before = 0.75}));
 }
 
 using Texts = std::vector<std::string>;
@@ -56,9 +57,9 @@ TEST(Subtitles, GetThePartsBetweenTheCuts) {
   const std::string file = srt({"We <i>went</i>", "home"});
   const Document document = Document::parse(file, Format::srt, "file");
   Segment translation{.text = "Wir sind heim gegangen", .codes = document.segments()[0].codes};
-  translation.codes[0].place = 14;
-  translation.codes[1].place = 22;
-  translation.cuts = {{.place = 14, .share_before = 0.5}};
+  translation.codes[0].position = 14;
+  translation.codes[1].position = 22;
+  translation.cuts = {{.position = 14, .share_before = 0.5}};
   EXPECT_EQ(document.write(std::vector{translation}).bytes, srt({"Wir sind heim", "<i>gegangen</i>"}));
 }
 

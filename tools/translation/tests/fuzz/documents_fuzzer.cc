@@ -22,7 +22,7 @@ std::vector<Segment> translated(const std::vector<Segment>& segments, std::strin
     if (choice % 5 == 0) translation.cuts.clear();
     if (choice % 7 == 0) translation.text.resize(translation.text.size() / 2);
     if (choice % 11 == 0) {
-      for (InlineCode& code : translation.codes) code.place = translation.text.size();
+      for (InlineCode& code : translation.codes) code.position = translation.text.size();
     }
     if (choice % 13 == 0) translation.placeholders.clear();
   }
@@ -32,7 +32,7 @@ std::vector<Segment> translated(const std::vector<Segment>& segments, std::strin
 void use(const std::string& bytes, DocumentFormat format) {
   const Document document = Document::parse(bytes, format, "x", {.target_language = "ru"});
   const std::vector<Segment>& segments = document.segments();
-  for (std::size_t i = 0; i < segments.size(); ++i) require(!document.where(i).empty(), "a segment has a place");
+  for (std::size_t i = 0; i < segments.size(); ++i) require(!document.where(i).empty(), "a segment has a position");
   require(document.write(std::vector<Segment>(segments.size())).bytes == bytes, "no translations change nothing");
   const bool has_targets = format == DocumentFormat::po || format == DocumentFormat::xliff;
   require(has_targets || document.write(segments).bytes == bytes, "sources as translations change nothing");

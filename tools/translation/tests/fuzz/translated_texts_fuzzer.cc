@@ -28,14 +28,14 @@ void require_all_codes(const encdec::Segment& segment) {
     using Kind = AlignedCode::Kind;
     const Kind kind = !code.partner ? Kind::alone : *code.partner > codes.size() ? Kind::begin : Kind::end;
     const bool is_whole = code.partner.value_or(0) < kMost;
-    codes.push_back({.kind = kind, .unit = code.place % 8, .is_whole = is_whole});
+    codes.push_back({.kind = kind, .unit = code.position % 8, .is_whole = is_whole});
   }
   const std::vector<PlacedCode> placed = place_codes(words, codes);
   std::vector<bool> is_placed(codes.size());
-  for (const auto& [code, place] : placed) is_placed.at(code) = place <= segment.text.size();
+  for (const auto& [code, position] : placed) is_placed.at(code) = position <= segment.text.size();
   require(placed.size() == codes.size() && std::ranges::find(is_placed, false) == is_placed.end(),
           "codes stand once in a translation");
-  require(std::ranges::is_sorted(placed, {}, &PlacedCode::place), "codes are in order");
+  require(std::ranges::is_sorted(placed, {}, &PlacedCode::position), "codes are in order");
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -72,8 +72,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const HtmlPart& part : parts) {
     std::size_t begin = 0;
     for (const InlineCode& code : part.segment.codes) {
-      page += part.segment.text.substr(begin, code.place - begin) + code.markup;
-      begin = code.place;
+      page += part.segment.text.substr(begin, code.position - begin) + code.markup;
+      begin = code.position;
     }
     page += part.segment.text.substr(begin);
     require_all_codes(part.segment);

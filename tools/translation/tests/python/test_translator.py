@@ -199,7 +199,7 @@ def test_places_in_a_long_text(tmp_path: Path) -> None:
     file, count = tmp_path / "a.html", 60_000  # takes minutes if each position is counted from the beginning
     file.write_text("<p>" + "ü<wbr>" * count + "ü</p>", encoding="utf-8")
     document = encdec.documents.read(file)
-    assert [each.place for each in document.segments[0].codes[:3]] == [1, 2, 3]
+    assert [each.position for each in document.segments[0].codes[:3]] == [1, 2, 3]
     assert document.write(document.segments).content == file.read_bytes()
 
 

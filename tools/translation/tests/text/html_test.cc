@@ -21,7 +21,7 @@ TEST(Html, InlineTagsBelongToTheirText) {
   EXPECT_EQ(parts[0].segment.text, "<a xyz");
   std::string tags;
   for (const InlineCode& code : parts[0].segment.codes) {
-    tags += std::to_string(code.place) + code.markup + (code.partner ? std::to_string(*code.partner) : "") + " ";
+    tags += std::to_string(code.position) + code.markup + (code.partner ? std::to_string(*code.partner) : "") + " ";
   }
   // Only nested tags have a partner.
   EXPECT_EQ(tags, "3<b> 4<i>3 5</b> 6</i>1 6<IMG src=a> ");
@@ -29,7 +29,7 @@ TEST(Html, InlineTagsBelongToTheirText) {
   ASSERT_EQ(parts[2].segment.codes.size(), 1u);
   EXPECT_FALSE(parts[2].segment.codes[0].partner);
   EXPECT_EQ(parts[3].segment.text, "<p>");
-  EXPECT_EQ(parts[4].segment.codes.front().place, 3u);
+  EXPECT_EQ(parts[4].segment.codes.front().position, 3u);
 }
 
 TEST(Html, HasLimitsWhereTheParserHasNone) {
@@ -54,7 +54,7 @@ std::string texts_of(const std::string& page) {
     if (!part.is_text) continue;
     std::string text = part.segment.text;
     for (std::size_t i = part.segment.codes.size(); i-- > 0;) {
-      text.insert(part.segment.codes[i].place, "{" + part.segment.codes[i].markup + "}");
+      text.insert(part.segment.codes[i].position, "{" + part.segment.codes[i].markup + "}");
     }
     texts += "[" + text + "]";
   }
@@ -106,7 +106,7 @@ TEST(Html, IsReadByItsTree) {
   for (const auto& [page, texts] : pages) EXPECT_EQ(texts_of(page), texts) << page;
 }
 
-// Returns a page of random pieces.
+// Returns a page of random parts.
 std::string random_page(std::mt19937& random) {
   constexpr std::string_view kTags =
       "a b i p div span ul li table tr td th tbody caption select option dl dt dd ruby rt rp svg math path mi code pre "
@@ -124,7 +124,7 @@ std::string random_page(std::mt19937& random) {
       "", "", "", " translate=no", " translate='yes'", " class=notranslate", " q=\"a>b\"", "/", " t='<p>'"};
   const auto any = [&random](const auto& list) -> const std::string& { return list[random() % list.size()]; };
   std::string page;
-  for (std::size_t pieces = random() % 40; pieces-- > 0;) {
+  for (std::size_t parts = random() % 40; parts-- > 0;) {
     switch (random() % 3) {
       case 0: page += any(others); break;
       case 1: page += "<" + any(tags) + any(attributes) + ">"; break;

@@ -34,9 +34,9 @@ std::string cut(const std::vector<std::string>& words, const std::vector<double>
     added.weights.resize(shares.size() + 1);
     added.weights[static_cast<std::size_t>(word.back() - '0')] = 1;
   }
-  std::vector<std::size_t> places = place_cuts(text, all, shares);
-  EXPECT_EQ(places.size(), shares.size());
-  for (std::size_t i = places.size(); i-- > 0;) text.insert(places[i], "|");
+  std::vector<std::size_t> positions = place_cuts(text, all, shares);
+  EXPECT_EQ(positions.size(), shares.size());
+  for (std::size_t i = positions.size(); i-- > 0;) text.insert(positions[i], "|");
   return text;
 }
 
@@ -147,9 +147,9 @@ std::string tagged(const std::string& units, const std::vector<std::string>& tag
   }
   std::string whole;
   std::size_t begin = 0;
-  for (const auto& [code, place] : place_codes(words, aligned)) {
-    whole += text.substr(begin, place - begin) + markups[code];
-    begin = place;
+  for (const auto& [code, position] : place_codes(words, aligned)) {
+    whole += text.substr(begin, position - begin) + markups[code];
+    begin = position;
   }
   return whole + text.substr(begin);
 }
@@ -189,9 +189,9 @@ TEST(InlineCodes, MayBeginOrEndOutsideTheText) {
 TEST(KeptWords, AreReplacedAndPlacesMoveWithTheText) {
   const std::vector<Replacement> replacements = {{2, 4, "xyz"}, {5, 5, "+"}, {6, 8, ""}};
   EXPECT_EQ(replaced("01234567", replacements), "01xyz4+5");
-  for (const auto& [place, wanted] : std::vector<std::pair<std::size_t, std::size_t>>{
+  for (const auto& [position, wanted] : std::vector<std::pair<std::size_t, std::size_t>>{
            {0, 0}, {2, 2}, {3, 2}, {4, 5}, {5, 6}, {6, 8}, {7, 8}, {8, 8}}) {
-    EXPECT_EQ(moved(place, replacements), wanted) << place;
+    EXPECT_EQ(moved(position, replacements), wanted) << position;
   }
   EXPECT_EQ(replaced("a", {}), "a");
 }

@@ -1,4 +1,4 @@
-#include "encdec/models/tokenizer/families/pipeline_source.h"
+#include "encdec/models/tokenizer/families/pipeline_data.h"
 
 #include <algorithm>
 #include <map>
@@ -33,7 +33,7 @@ std::vector<std::string_view> lines_of(std::string_view text, const std::string&
 }
 
 // Returns the pieces of a sentencepiece model. Stores the model's table, control and user-defined pieces in `source`.
-std::vector<SentencePieceProto::Piece> read_sentencepiece(const NamedText& file, PipelineSource& source) {
+std::vector<SentencePieceProto::Piece> read_sentencepiece(const NamedText& file, PipelineData& source) {
   using Type = SentencePieceProto::PieceType;
   SentencePieceProto proto = SentencePieceProto::parse(file.text, file.name);
   source.file.normalization_table = std::move(proto.normalizer.table);
@@ -47,11 +47,11 @@ std::vector<SentencePieceProto::Piece> read_sentencepiece(const NamedText& file,
 
 }  // namespace
 
-std::string PipelineSource::token(std::string_view key, std::string_view otherwise) const {
+std::string PipelineData::token(std::string_view key, std::string_view otherwise) const {
   return value_of(settings.named_tokens, std::string(key)).value_or(std::string(otherwise));
 }
 
-void PipelineSource::add_special(const std::vector<AddedToken>& tokens) {
+void PipelineData::add_special(const std::vector<AddedToken>& tokens) {
   for (const AddedToken& token : tokens) {
     if (std::ranges::count(settings.special_tokens, token.content) > 0) continue;
     settings.special_tokens.push_back(token.content);
@@ -59,21 +59,21 @@ void PipelineSource::add_special(const std::vector<AddedToken>& tokens) {
   }
 }
 
-void PipelineSource::describe(std::string_view key, AddedToken token) {
+void PipelineData::describe(std::string_view key, AddedToken token) {
   token.content = this->token(key);
   settings.described_tokens.emplace(token.content, token);
 }
 
 namespace native_files {
 
-void read_pieces(const std::vector<NamedText>& files, PipelineSource& source) {
+void read_pieces(const std::vector<NamedText>& files, PipelineData& source) {
   auto& pieces = source.file.pieces.emplace();
   for (SentencePieceProto::Piece& piece : read_sentencepiece(files[0], source)) {
     pieces.push_back({std::move(piece.text), piece.score});
   }
 }
 
-void read_piece_vocabulary(const std::vector<NamedText>& files, PipelineSource& source) {
+void read_piece_vocabulary(const std::vector<NamedText>& files, PipelineData& source) {
   Vocabulary& vocabulary = source.file.vocabulary.emplace();
   std::int32_t id = 0;
   for (const SentencePieceProto::Piece& piece : read_sentencepiece(files[0], source)) {
@@ -81,12 +81,12 @@ void read_piece_vocabulary(const std::vector<NamedText>& files, PipelineSource& 
   }
 }
 
-void read_byte_pairs(const std::vector<NamedText>& files, PipelineSource& source) {
+void read_byte_pairs(const std::vector<NamedText>& files, PipelineData& source) {
   source.file.vocabulary = Vocabulary::parse(files[0].text, files[0].name);
   source.file.merges = parse_merges(files[1].text, files[1].name);
 }
 
-void read_lines(const std::vector<NamedText>& files, PipelineSource& source) {
+void read_lines(const std::vector<NamedText>& files, PipelineData& source) {
   source.file.vocabulary = parse_vocabulary_lines(files[0].text, files[0].name);
 }
 

@@ -1,4 +1,4 @@
-#include "encdec/models/tokenizer/families/pipeline_source.h"
+#include "encdec/models/tokenizer/families/pipeline_data.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,8 +30,8 @@ TEST(MergesTxt, RefusesOtherLinesByNumber) {
               HasSubstr("line 1: 5000 bytes"));
 }
 
-TEST(PipelineSource, KeepsTheFirstDescriptionOfAToken) {
-  PipelineSource source{.name = "x"};
+TEST(PipelineData, KeepsTheFirstDescriptionOfAToken) {
+  PipelineData source{.name = "x"};
   source.settings.named_tokens["mask_token"] = "<mask>";
   source.settings.described_tokens["<mask>"] = {.content = "<mask>", .strip_right = true};
   source.describe("mask_token", {.strip_left = true});

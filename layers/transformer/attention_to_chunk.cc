@@ -25,11 +25,11 @@ void MultiHeadAttention::attend_to_chunk(Inputs inputs, Tensor& output, RunState
 
   // The output is late: the first query is `after` rows before the first new row. Ignore keys outside [begin, end) and
   // queries outside [query, query_end), which are outside the sequence.
-  StreamChunk& piece = *state.stream;
-  piece.first -= static_cast<int>(after);
-  const Dim first = piece.first;  // position of the first query
-  const Dim begin = std::max<Dim>(before - first, 0), end = std::min(kept + rows, piece.end - first + before);  // keys
-  const Dim query = std::clamp<Dim>(-first, 0, rows), query_end = std::clamp<Dim>(piece.end - first, query, rows);
+  StreamChunk& chunk = *state.stream;
+  chunk.first -= static_cast<int>(after);
+  const Dim first = chunk.first;  // position of the first query
+  const Dim begin = std::max<Dim>(before - first, 0), end = std::min(kept + rows, chunk.end - first + before);  // keys
+  const Dim query = std::clamp<Dim>(-first, 0, rows), query_end = std::clamp<Dim>(chunk.end - first, query, rows);
   // The residual is late by the same number of rows.
   Tensor attended = state.scratch({rows, inner}), residual = state.scratch(output.shape());
   std::fill_n(attended.data<float>(), attended.elements(), 0.0f);
