@@ -136,9 +136,9 @@ std::string readable_files() {
 CheckpointFolder look_at(const fs::path& folder) {
   std::error_code unknown;  // ignored, because list_files() reports the error
   if (fs::is_regular_file(folder, unknown)) refuse_file(folder);
-  CheckpointFolder source{.path = folder, .names = list_files(folder)};
-  if (source.has("config.json")) source.config = read_json_object(folder / "config.json");
-  return source;
+  CheckpointFolder files{.path = folder, .names = list_files(folder)};
+  if (files.has("config.json")) files.config = read_json_object(folder / "config.json");
+  return files;
 }
 
 struct FoundWeights {
@@ -147,11 +147,11 @@ struct FoundWeights {
 };
 // Returns the first format that finds weights, and these weights; nullopt if no format finds weights. Throws
 // UnsupportedModelError if the folder has only weights in formats that this build does not include.
-std::optional<FoundWeights> find_readable(const CheckpointFolder& source) {
+std::optional<FoundWeights> find_readable(const CheckpointFolder& files) {
   for (const FormatRow& format : all_formats()) {
-    if (auto weights = format.find(source)) return FoundWeights{&format, *std::move(weights)};
+    if (auto weights = format.find(files)) return FoundWeights{&format, *std::move(weights)};
   }
-  refuse_left_out(source.path, source.names);
+  refuse_left_out(files.path, files.names);
   return std::nullopt;
 }
 
@@ -167,20 +167,20 @@ bool CheckpointFolder::has(std::string_view name) const {
 }
 
 Checkpoint open_checkpoint(const fs::path& folder) {
-  const CheckpointFolder source = look_at(folder);
-  const auto found = find_readable(source);
-  if (!found) refuse_folder(source.path, source.names);
-  Checkpoint checkpoint{.folder = source.path, .settings = {.network = source.config, .config = source.config}};
+  const CheckpointFolder files = look_at(folder);
+  const auto found = find_readable(files);
+  if (!found) refuse_folder(files.path, files.names);
+  Checkpoint checkpoint{.folder = files.path, .settings = {.network = files.config, .config = files.config}};
   checkpoint.format = found->format->format;
   found->format->open(found->weights, checkpoint);
   return checkpoint;
 }
 
 std::optional<JsonObject> read_config(const fs::path& folder) {
-  CheckpointFolder source = look_at(folder);
-  const auto found = find_readable(source);
-  if (!found || found->format->read_config == nullptr) return std::move(source.config);
-  return found->format->read_config(found->weights, std::move(source.config));
+  CheckpointFolder files = look_at(folder);
+  const auto found = find_readable(files);
+  if (!found || found->format->read_config == nullptr) return std::move(files.config);
+  return found->format->read_config(found->weights, std::move(files.config));
 }
 
 std::shared_ptr<const WeightStore> read_torch_tensors(const fs::path& file) {

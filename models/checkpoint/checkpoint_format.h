@@ -28,9 +28,9 @@ struct FormatRow {
   CheckpointFormat format;  // the format, or the first of several
   std::string_view files;   // the format's files, for error messages: "one .npz file"
 
-  // Returns the path to pass to open(); nullopt if `source` has no weights of this format. Throws
+  // Returns the path to pass to open(); nullopt if `folder` has no weights of this format. Throws
   // FileError if several files could be the weights.
-  std::optional<std::filesystem::path> (*find)(const CheckpointFolder& source);
+  std::optional<std::filesystem::path> (*find)(const CheckpointFolder& folder);
   // Sets the format, weights, notes and settings of `checkpoint`. REQUIRES: its folder and the
   // settings of config.json are set.
   void (*open)(const std::filesystem::path& weights, Checkpoint& checkpoint);

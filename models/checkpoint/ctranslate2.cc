@@ -259,11 +259,11 @@ FormatRow ctranslate2_format() {
   return {.format = CheckpointFormat::ctranslate2,
           .files = "model.bin of CTranslate2",
           .find =
-              [](const CheckpointFolder& source) {
-                const bool is_converted = !source.config || !source.config->has("model_type");
-                const std::filesystem::path file = source.path / "model.bin";
+              [](const CheckpointFolder& folder) {
+                const bool is_converted = !folder.config || !folder.config->has("model_type");
+                const std::filesystem::path file = folder.path / "model.bin";
                 const bool is_ours =
-                    source.has("model.bin") && is_converted && !is_marian_binary(MappedFile::open(file)->bytes());
+                    folder.has("model.bin") && is_converted && !is_marian_binary(MappedFile::open(file)->bytes());
                 return is_ours ? std::optional(file) : std::nullopt;
               },
           .open =

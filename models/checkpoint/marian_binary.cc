@@ -159,8 +159,8 @@ std::shared_ptr<WeightStore> parse_marian_binary(const FileBytes& file) {
 FormatRow marian_format() {
   return {.format = CheckpointFormat::npz,
           .files = "one .npz file or model*.bin of Marian",
-          .find = [](const CheckpointFolder& source) -> std::optional<std::filesystem::path> {
-            return MarianFiles(source.path).model();
+          .find = [](const CheckpointFolder& folder) -> std::optional<std::filesystem::path> {
+            return MarianFiles(folder.path).model();
           },
           .open = open_marian};
 }

@@ -229,7 +229,7 @@ std::shared_ptr<const WeightStore> read_pytorch(const std::filesystem::path& fol
 FormatRow pytorch_format() {
   return {.format = CheckpointFormat::pytorch,
           .files = "pytorch_model.bin (or one of their .index.json)",
-          .find = [](const CheckpointFolder& source) { return source.with_weights("pytorch_model.bin"); },
+          .find = [](const CheckpointFolder& folder) { return folder.with_weights("pytorch_model.bin"); },
           .open = [](const std::filesystem::path& folder,
                      Checkpoint& checkpoint) { checkpoint.weights = read_pytorch(folder, &checkpoint.notes); }};
 }

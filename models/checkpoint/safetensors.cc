@@ -301,7 +301,7 @@ std::shared_ptr<const WeightStore> read_safetensors(const std::filesystem::path&
 FormatRow safetensors_format() {
   return {.format = CheckpointFormat::safetensors,
           .files = "model.safetensors",
-          .find = [](const CheckpointFolder& source) { return source.with_weights("model.safetensors"); },
+          .find = [](const CheckpointFolder& folder) { return folder.with_weights("model.safetensors"); },
           .open = [](const std::filesystem::path& folder,
                      Checkpoint& checkpoint) { checkpoint.weights = read_safetensors(folder); }};
 }

@@ -120,23 +120,23 @@ std::optional<TruncationSide> truncation_side_of(const JsonObject& file) {
 // Loads a tokenizer.json. Uses the file's own pipeline if there is no family or if !fits().
 std::unique_ptr<Tokenizer> load_tokenizer_json(const fs::path& json, TokenizerFiles files,
                                                const PipelineFamily* family) {
-  PipelineData source{.name = json.string(), .config = files.tokenizer_config};
-  source.file = TokenizerJsonFile::parse(read_text_file(json, kMaxTokenizerJsonBytes), source.name);
-  const JsonObject& rest = *source.file.rest;
+  PipelineData data{.name = json.string(), .config = files.tokenizer_config};
+  data.file = TokenizerJsonFile::parse(read_text_file(json, kMaxTokenizerJsonBytes), data.name);
+  const JsonObject& rest = *data.file.rest;
   const auto merge = [&](NamedTokens named_tokens) {
-    source.settings = TokenizerSettings::merge(files, std::move(named_tokens));
-    if (!source.settings.truncation_side) source.settings.truncation_side = truncation_side_of(rest);
+    data.settings = TokenizerSettings::merge(files, std::move(named_tokens));
+    if (!data.settings.truncation_side) data.settings.truncation_side = truncation_side_of(rest);
   };
-  if (family == nullptr || !fits(source.file, *family)) {
+  if (family == nullptr || !fits(data.file, *family)) {
     merge({});
-    return pipeline_tokenizer(family_parts::load(source), source.name);
+    return pipeline_tokenizer(family_parts::load(data), data.name);
   }
   // Families also use the normalisation table of tokenizer.json and, if tokenizer_config.json lists no added tokens,
   // the added tokens of tokenizer.json.
-  source.file.normalization_table = normalization_table(rest.value(), source.name);
+  data.file.normalization_table = normalization_table(rest.value(), data.name);
   if (rest.value().contains("added_tokens") && !files.has_added_tokens_decoder()) files.tokenizer = rest;
   merge(family->named_tokens);
-  return pipeline_tokenizer(family->make(source), source.name);
+  return pipeline_tokenizer(family->make(data), data.name);
 }
 
 // Loads a pipeline from tokenizer.json, or else from the family's own files. Takes settings from tokenizer_config.json,
@@ -146,15 +146,15 @@ std::unique_ptr<Tokenizer> load_pipeline(const fs::path& folder, const PipelineF
   if (file_exists(json)) return load_tokenizer_json(json, TokenizerFiles::read_small(folder), family);
   if (family == nullptr || !has_files(folder, family->files)) return nullptr;
   const TokenizerFiles files = TokenizerFiles::read_small(folder);
-  PipelineData source{.name = (folder / family->files[0]).string(),
-                      .config = files.tokenizer_config,
-                      .settings = TokenizerSettings::merge(files, family->named_tokens)};
+  PipelineData data{.name = (folder / family->files[0]).string(),
+                    .config = files.tokenizer_config,
+                    .settings = TokenizerSettings::merge(files, family->named_tokens)};
   std::vector<NamedText> texts;
   for (const char* file : family->files) {
     texts.push_back({(folder / file).string(), read_text_file(folder / file, native_files::kMaxBytes)});
   }
-  family->read(texts, source);
-  return pipeline_tokenizer(family->make(source), source.name);
+  family->read(texts, data);
+  return pipeline_tokenizer(family->make(data), data.name);
 }
 
 // The tokenizer classes of transformers by model_type, for checkpoints that name no class.

@@ -52,15 +52,15 @@ void use_all(const JsonObject& input) {
   for (const char* name : {"RobertaTokenizer", "GPT2Tokenizer", "BlenderbotTokenizer", "BertTokenizer"}) {
     attempt([&] {
       const PipelineFamily& family = *find_pipeline_family(name);
-      PipelineData source{.name = kFile, .config = files.tokenizer_config};
-      source.settings = TokenizerSettings::merge(files, family.named_tokens);
+      PipelineData data{.name = kFile, .config = files.tokenizer_config};
+      data.settings = TokenizerSettings::merge(files, family.named_tokens);
       if (family.model == "WordPiece") {
-        source.file.vocabulary = native_files::parse_vocabulary_lines(input.string("vocab.txt").value_or(""), kFile);
+        data.file.vocabulary = native_files::parse_vocabulary_lines(input.string("vocab.txt").value_or(""), kFile);
       } else {
-        source.file.vocabulary = vocabulary();
-        source.file.merges = native_files::parse_merges(merges, kFile);
+        data.file.vocabulary = vocabulary();
+        data.file.merges = native_files::parse_merges(merges, kFile);
       }
-      use(*pipeline_tokenizer(family.make(source), kFile), text);
+      use(*pipeline_tokenizer(family.make(data), kFile), text);
     });
   }
   attempt([&] { use(*blenderbot_small_tokenizer(vocabulary(), merges, files, kFile), text); });

@@ -38,10 +38,10 @@ std::unique_ptr<Tokenizer> make(std::uint8_t choice, std::string_view bytes) {
   const std::string_view name = kClasses[choice % kClasses.size()];
   if (name.empty()) return plbart_tokenizer(bytes, {}, kFile);
   const PipelineFamily& family = *find_pipeline_family(name);
-  PipelineData source{.name = kFile};
-  source.settings = TokenizerSettings::merge({}, family.named_tokens);
-  family.read({{kFile, std::string(bytes)}}, source);
-  return pipeline_tokenizer(family.make(source), kFile);
+  PipelineData data{.name = kFile};
+  data.settings = TokenizerSettings::merge({}, family.named_tokens);
+  family.read({{kFile, std::string(bytes)}}, data);
+  return pipeline_tokenizer(family.make(data), kFile);
 }
 
 }  // namespace

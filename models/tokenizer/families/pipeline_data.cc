@@ -32,14 +32,14 @@ std::vector<std::string_view> lines_of(std::string_view text, const std::string&
   return lines;
 }
 
-// Returns the pieces of a sentencepiece model. Stores the model's table, control and user-defined pieces in `source`.
-std::vector<SentencePieceProto::Piece> read_sentencepiece(const NamedText& file, PipelineData& source) {
+// Returns the pieces of a sentencepiece model. Stores the model's table, control and user-defined pieces in `data`.
+std::vector<SentencePieceProto::Piece> read_sentencepiece(const NamedText& file, PipelineData& data) {
   using Type = SentencePieceProto::PieceType;
   SentencePieceProto proto = SentencePieceProto::parse(file.text, file.name);
-  source.file.normalization_table = std::move(proto.normalizer.table);
+  data.file.normalization_table = std::move(proto.normalizer.table);
   for (const SentencePieceProto::Piece& piece : proto.pieces) {
     if (piece.type != Type::control && piece.type != Type::user_defined) continue;
-    source.sentencepiece_tokens.push_back(
+    data.sentencepiece_tokens.push_back(
         {.content = piece.text, .normalized = false, .special = piece.type == Type::control});
   }
   return std::move(proto.pieces);
@@ -66,28 +66,28 @@ void PipelineData::describe(std::string_view key, AddedToken token) {
 
 namespace native_files {
 
-void read_pieces(const std::vector<NamedText>& files, PipelineData& source) {
-  auto& pieces = source.file.pieces.emplace();
-  for (SentencePieceProto::Piece& piece : read_sentencepiece(files[0], source)) {
+void read_pieces(const std::vector<NamedText>& files, PipelineData& data) {
+  auto& pieces = data.file.pieces.emplace();
+  for (SentencePieceProto::Piece& piece : read_sentencepiece(files[0], data)) {
     pieces.push_back({std::move(piece.text), piece.score});
   }
 }
 
-void read_piece_vocabulary(const std::vector<NamedText>& files, PipelineData& source) {
-  Vocabulary& vocabulary = source.file.vocabulary.emplace();
+void read_piece_vocabulary(const std::vector<NamedText>& files, PipelineData& data) {
+  Vocabulary& vocabulary = data.file.vocabulary.emplace();
   std::int32_t id = 0;
-  for (const SentencePieceProto::Piece& piece : read_sentencepiece(files[0], source)) {
+  for (const SentencePieceProto::Piece& piece : read_sentencepiece(files[0], data)) {
     vocabulary.add(piece.text, id++, files[0].name);
   }
 }
 
-void read_byte_pairs(const std::vector<NamedText>& files, PipelineData& source) {
-  source.file.vocabulary = Vocabulary::parse(files[0].text, files[0].name);
-  source.file.merges = parse_merges(files[1].text, files[1].name);
+void read_byte_pairs(const std::vector<NamedText>& files, PipelineData& data) {
+  data.file.vocabulary = Vocabulary::parse(files[0].text, files[0].name);
+  data.file.merges = parse_merges(files[1].text, files[1].name);
 }
 
-void read_lines(const std::vector<NamedText>& files, PipelineData& source) {
-  source.file.vocabulary = parse_vocabulary_lines(files[0].text, files[0].name);
+void read_lines(const std::vector<NamedText>& files, PipelineData& data) {
+  data.file.vocabulary = parse_vocabulary_lines(files[0].text, files[0].name);
 }
 
 Vocabulary parse_vocabulary_lines(std::string_view text, const std::string& name) {

@@ -44,11 +44,11 @@ namespace native_files {
 inline constexpr std::size_t kMaxBytes = 32u << 20;  // files of a large vocabulary have about 6 MB
 
 // Read a sentencepiece model into `pieces` or, for BPE, `vocabulary`. The family sets the merges, using its own ids.
-void read_pieces(const std::vector<NamedText>& files, PipelineData& source);
-void read_piece_vocabulary(const std::vector<NamedText>& files, PipelineData& source);
-void read_byte_pairs(const std::vector<NamedText>& files, PipelineData& source);  // vocab.json, merges.txt
+void read_pieces(const std::vector<NamedText>& files, PipelineData& data);
+void read_piece_vocabulary(const std::vector<NamedText>& files, PipelineData& data);
+void read_byte_pairs(const std::vector<NamedText>& files, PipelineData& data);  // vocab.json, merges.txt
 // Reads vocab.txt, with one subword per line.
-void read_lines(const std::vector<NamedText>& files, PipelineData& source);
+void read_lines(const std::vector<NamedText>& files, PipelineData& data);
 
 Vocabulary parse_vocabulary_lines(std::string_view text, const std::string& name);
 Merges parse_merges(std::string_view text, const std::string& name);

@@ -23,17 +23,17 @@ AddedToken pipeline_token(AddedToken token, const TokenizerSettings& settings) {
 }
 
 // Returns the id of the named token `key`. Throws TokenizerError if there is no such token.
-std::int32_t named_id(const PipelineData& source, const AddedVocabulary& added, const PieceModel& model,
+std::int32_t named_id(const PipelineData& data, const AddedVocabulary& added, const PieceModel& model,
                       std::string_view key) {
-  const std::string token = source.token(key);
-  if (token.empty()) refuse<TokenizerError>(source.name, "there is no {}", key);
+  const std::string token = data.token(key);
+  if (token.empty()) refuse<TokenizerError>(data.name, "there is no {}", key);
   if (const auto id = added.id(token, model)) return *id;
-  refuse<TokenizerError>(source.name, "the vocabulary has no {} '{}'", key, printable(token));
+  refuse<TokenizerError>(data.name, "the vocabulary has no {} '{}'", key, printable(token));
 }
 
-// Copies the tokens and decoding options of source.settings to `parts`.
-void apply_settings(const PipelineData& source, PipelineParts& parts) {
-  const TokenizerSettings& settings = source.settings;
+// Copies the tokens and decoding options of data.settings to `parts`.
+void apply_settings(const PipelineData& data, PipelineParts& parts) {
+  const TokenizerSettings& settings = data.settings;
   std::set<std::string> known;  // contents of the tokens in parts.added_tokens
   for (const auto& token : parts.added_tokens) known.insert(token.content);
   for (const auto& [id, token] : settings.added_tokens) {
@@ -48,10 +48,10 @@ void apply_settings(const PipelineData& source, PipelineParts& parts) {
   parts.truncation_side = settings.truncation_side.value_or(TruncationSide::right);
   parts.has_segments = settings.has_segments;
   parts.split_special_tokens = settings.split_special_tokens;
-  parts.unknown_token = source.token("unk_token");
+  parts.unknown_token = data.token("unk_token");
   // transformers does not clean up the text of BPE, because this would remove original spaces.
   const bool always =
-      source.config.boolean("clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output").value_or(false);
+      data.config.boolean("clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output").value_or(false);
   parts.clean_up_spaces = settings.clean_up_spaces && (!parts.kind.ends_with("BPE") || always);
 }
 
@@ -70,25 +70,25 @@ NamedTokens bert_tokens() {
           {"mask_token", "[MASK]"}};
 }
 
-PipelineParts load(PipelineData& source) {
-  PipelineParts parts = read_pipeline(std::move(source.file));
-  apply_settings(source, parts);
+PipelineParts load(PipelineData& data) {
+  PipelineParts parts = read_pipeline(std::move(data.file));
+  apply_settings(data, parts);
   return parts;
 }
 
-PipelineParts load(PipelineData& source, nlohmann::json document) {
-  source.file.rest.emplace(std::move(document), source.name);
-  return load(source);
+PipelineParts load(PipelineData& data, nlohmann::json document) {
+  data.file.rest.emplace(std::move(document), data.name);
+  return load(data);
 }
 
-PipelineParts framed(PipelineData& source, nlohmann::json document, std::string_view before, std::string_view after,
+PipelineParts framed(PipelineData& data, nlohmann::json document, std::string_view before, std::string_view after,
                      Separator separator) {
-  PipelineParts parts = load(source, std::move(document));
-  const AddedVocabulary added(parts.added_tokens, *parts.model, parts.normalizer, source.name);
+  PipelineParts parts = load(data, std::move(document));
+  const AddedVocabulary added(parts.added_tokens, *parts.model, parts.normalizer, data.name);
   // Put the same special tokens around one text and around a pair, and a separator between the texts of a pair.
   Affixes& affixes = parts.affixes;
-  if (!before.empty()) affixes.before = {named_id(source, added, *parts.model, before)};
-  if (!after.empty()) affixes.after = {named_id(source, added, *parts.model, after)};
+  if (!before.empty()) affixes.before = {named_id(data, added, *parts.model, before)};
+  if (!after.empty()) affixes.after = {named_id(data, added, *parts.model, after)};
   PairAffixes pair{.before = affixes.before, .between = affixes.after, .after = affixes.after};
   if (separator == Separator::twice) pair.between.insert(pair.between.end(), pair.after.begin(), pair.after.end());
   if (separator == Separator::once_then_second_segment) pair.first_segment = pair.between.size();
@@ -96,10 +96,10 @@ PipelineParts framed(PipelineData& source, nlohmann::json document, std::string_
   return parts;
 }
 
-PipelineParts with_languages(PipelineData& source, nlohmann::json document, const Languages& languages) {
-  PipelineParts parts = load(source, std::move(document));
-  const AddedVocabulary added(parts.added_tokens, *parts.model, parts.normalizer, source.name);
-  parts.affixes = {.after = {named_id(source, added, *parts.model, "eos_token")}};
+PipelineParts with_languages(PipelineData& data, nlohmann::json document, const Languages& languages) {
+  PipelineParts parts = load(data, std::move(document));
+  const AddedVocabulary added(parts.added_tokens, *parts.model, parts.normalizer, data.name);
+  parts.affixes = {.after = {named_id(data, added, *parts.model, "eos_token")}};
   // Keep the languages that have a token, in the order of their ids.
   std::vector<PipelineParts::Language>& known = parts.languages;
   for (const std::string& name : languages.names) {
@@ -108,10 +108,10 @@ PipelineParts with_languages(PipelineData& source, nlohmann::json document, cons
   std::ranges::stable_sort(known, {}, &PipelineParts::Language::token);
   // Choose the language from the options, else from the settings. Without a target language, a target gets the source
   // language.
-  parts.language_affixes = [known, end = parts.affixes, is_first = languages.is_first, file = source.name,
-                            default_source = source.settings.source_language.value_or(languages.source),
-                            default_target = source.settings.target_language.value_or("")](const EncodeOptions& options,
-                                                                                           TextSide side) {
+  parts.language_affixes = [known, end = parts.affixes, is_first = languages.is_first, file = data.name,
+                            default_source = data.settings.source_language.value_or(languages.source),
+                            default_target = data.settings.target_language.value_or("")](const EncodeOptions& options,
+                                                                                         TextSide side) {
     const std::string& from = options.source_language.empty() ? default_source : options.source_language;
     const std::string& to = options.target_language.empty() ? default_target : options.target_language;
     const std::string& name = side == TextSide::source || to.empty() ? from : to;
@@ -129,8 +129,8 @@ PipelineParts with_languages(PipelineData& source, nlohmann::json document, cons
   return parts;
 }
 
-nlohmann::json byte_level_document(const PipelineData& source, bool adds_prefix_space) {
-  const bool prefix = source.config.boolean("add_prefix_space").value_or(adds_prefix_space);
+nlohmann::json byte_level_document(const PipelineData& data, bool adds_prefix_space) {
+  const bool prefix = data.config.boolean("add_prefix_space").value_or(adds_prefix_space);
   return {{"model", {{"type", "BPE"}}},
           {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", prefix}}},
           {"decoder", {{"type", "ByteLevel"}}}};
@@ -146,10 +146,10 @@ using Json = nlohmann::json;
 // In the comments below, "frame" is a text X with the special tokens around it.
 
 // Builds a WordPiece model with BERT's frame, [CLS] X [SEP], and `separator` between the texts of a pair.
-PipelineParts make_word_pieces(PipelineData& source, Separator separator) {
-  const std::string unknown = source.token("unk_token", "[UNK]");
-  if (!source.file.vocabulary->id(unknown)) {
-    refuse<TokenizerError>(source.name, "the vocabulary has no unk_token '{}'", printable(unknown));
+PipelineParts make_word_pieces(PipelineData& data, Separator separator) {
+  const std::string unknown = data.token("unk_token", "[UNK]");
+  if (!data.file.vocabulary->id(unknown)) {
+    refuse<TokenizerError>(data.name, "the vocabulary has no unk_token '{}'", printable(unknown));
   }
   Json document = Json::parse(R"({
     "model": {"type": "WordPiece", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100},
@@ -159,28 +159,28 @@ PipelineParts make_word_pieces(PipelineData& source, Separator separator) {
   })");
   document["model"]["unk_token"] = unknown;
   Json& normalizer = document["normalizer"];
-  normalizer["handle_chinese_chars"] = source.config.boolean("tokenize_chinese_chars").value_or(true);
-  normalizer["lowercase"] = source.config.boolean("do_lower_case").value_or(true);
-  if (const auto strips_accents = source.config.boolean("strip_accents")) normalizer["strip_accents"] = *strips_accents;
-  return family_parts::framed(source, std::move(document), "cls_token", "sep_token", separator);
+  normalizer["handle_chinese_chars"] = data.config.boolean("tokenize_chinese_chars").value_or(true);
+  normalizer["lowercase"] = data.config.boolean("do_lower_case").value_or(true);
+  if (const auto strips_accents = data.config.boolean("strip_accents")) normalizer["strip_accents"] = *strips_accents;
+  return family_parts::framed(data, std::move(document), "cls_token", "sep_token", separator);
 }
 
 // Frame: [CLS] X [SEP].
-PipelineParts make_bert(PipelineData& source) {
-  return make_word_pieces(source, Separator::once_then_second_segment);
+PipelineParts make_bert(PipelineData& data) {
+  return make_word_pieces(data, Separator::once_then_second_segment);
 }
 
 // Frame: <s> X </s>.
-PipelineParts make_mpnet(PipelineData& source) {
-  source.describe("mask_token", {.strip_left = true, .special = true});
-  return make_word_pieces(source, Separator::twice);
+PipelineParts make_mpnet(PipelineData& data) {
+  data.describe("mask_token", {.strip_left = true, .special = true});
+  return make_word_pieces(data, Separator::twice);
 }
 
 // Frame: <s> X </s>.
-PipelineParts make_roberta(PipelineData& source) {
-  const bool adds_space = source.config.boolean("add_prefix_space").value_or(false);
-  const bool trims = source.config.boolean("trim_offsets").value_or(true);
-  PipelineParts parts = family_parts::framed(source, family_parts::byte_level_document(source, false), "cls_token",
+PipelineParts make_roberta(PipelineData& data) {
+  const bool adds_space = data.config.boolean("add_prefix_space").value_or(false);
+  const bool trims = data.config.boolean("trim_offsets").value_or(true);
+  PipelineParts parts = family_parts::framed(data, family_parts::byte_level_document(data, false), "cls_token",
                                              "sep_token", Separator::twice);
   if (trims) parts.affixes.trim = adds_space ? Affixes::Trim::unless_added : Affixes::Trim::all;
   return parts;
@@ -188,27 +188,27 @@ PipelineParts make_roberta(PipelineData& source) {
 
 // Adds the frame of tokenizer.json's post-processor. Without a tokenizer.json, adds the tokens that add_bos_token and
 // add_eos_token of tokenizer_config.json request.
-PipelineParts generic_frame(PipelineData& source, Json document) {
-  if (source.is_tokenizer_json()) {
-    document["post_processor"] = source.file.rest->value().value("post_processor", Json());
-    return family_parts::load(source, std::move(document));
+PipelineParts generic_frame(PipelineData& data, Json document) {
+  if (data.is_tokenizer_json()) {
+    document["post_processor"] = data.file.rest->value().value("post_processor", Json());
+    return family_parts::load(data, std::move(document));
   }
   const auto asked = [&](const char* key, const char* name) {
-    return source.config.boolean(key).value_or(false) ? name : "";
+    return data.config.boolean(key).value_or(false) ? name : "";
   };
-  return family_parts::framed(source, std::move(document), asked("add_bos_token", "bos_token"),
+  return family_parts::framed(data, std::move(document), asked("add_bos_token", "bos_token"),
                               asked("add_eos_token", "eos_token"));
 }
 
-PipelineParts make_gpt2(PipelineData& source) {
-  return generic_frame(source, family_parts::byte_level_document(source, false));
+PipelineParts make_gpt2(PipelineData& data) {
+  return generic_frame(data, family_parts::byte_level_document(data, false));
 }
 
 // Builds Llama 2's model. Like transformers 5, replaces the normalizer, pre-tokenizer and decoder of tokenizer.json.
-PipelineParts make_llama(PipelineData& source) {
-  if (!source.is_tokenizer_json()) {
-    source.file.merges = native_files::merges_of(*source.file.vocabulary);
-    if (!source.settings.extra_tokens) source.add_special(source.sentencepiece_tokens);
+PipelineParts make_llama(PipelineData& data) {
+  if (!data.is_tokenizer_json()) {
+    data.file.merges = native_files::merges_of(*data.file.vocabulary);
+    if (!data.settings.extra_tokens) data.add_special(data.sentencepiece_tokens);
   }
   Json document = Json::parse(R"({
     "model": {"type": "BPE", "fuse_unk": true, "byte_fallback": true},
@@ -217,18 +217,18 @@ PipelineParts make_llama(PipelineData& source) {
       {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"}
     ]}
   })");
-  const bool prefix = source.config.boolean("add_prefix_space").value_or(true);
-  const bool legacy = source.config.boolean("legacy").value_or(false);
+  const bool prefix = data.config.boolean("add_prefix_space").value_or(true);
+  const bool legacy = data.config.boolean("legacy").value_or(false);
   document["pre_tokenizer"]["prepend_scheme"] = !prefix ? "never" : legacy ? "always" : "first";
   if (prefix) {
     document["decoder"]["decoders"].push_back({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
   }
-  return generic_frame(source, std::move(document));
+  return generic_frame(data, std::move(document));
 }
 
-PipelineParts make_blenderbot(PipelineData& source) {
-  source.describe("mask_token", {.strip_left = true, .normalized = false});
-  return generic_frame(source, family_parts::byte_level_document(source, true));
+PipelineParts make_blenderbot(PipelineData& data) {
+  data.describe("mask_token", {.strip_left = true, .normalized = false});
+  return generic_frame(data, family_parts::byte_level_document(data, true));
 }
 
 std::vector<PipelineFamily> all_families() {

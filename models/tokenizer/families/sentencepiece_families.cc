@@ -52,10 +52,10 @@ std::vector<AddedToken> special(const std::vector<std::string>& texts) {
 }
 
 // Unless the files list extra special tokens, adds sentencepiece's special pieces and the family's own tokens.
-void add_extra(PipelineData& source, const std::vector<std::string>& own) {
-  if (source.settings.extra_tokens) return;
-  source.add_special(source.sentencepiece_tokens);
-  source.add_special(special(own));
+void add_extra(PipelineData& data, const std::vector<std::string>& own) {
+  if (data.settings.extra_tokens) return;
+  data.add_special(data.sentencepiece_tokens);
+  data.add_special(special(own));
 }
 
 // Moves all pieces except the first `left_out` to the end of `to`.
@@ -66,67 +66,67 @@ void move_rest(std::vector<ScoredPiece>& pieces, std::size_t left_out, std::vect
 
 // Returns the pieces in fairseq's order. Replaces sentencepiece's first three pieces (<unk>, <s>, </s>) by fairseq's
 // four (begin, pad, end and unknown token). Appends the languages and the mask.
-std::vector<ScoredPiece> fairseq_pieces(PipelineData& source, const std::string& begin_token,
+std::vector<ScoredPiece> fairseq_pieces(PipelineData& data, const std::string& begin_token,
                                         const std::vector<std::string>& languages) {
   constexpr std::size_t kReplaced = 3;
   std::vector<ScoredPiece> pieces = {{begin_token, 0},
-                                     {source.token("pad_token", "<pad>"), 0},
-                                     {source.token("eos_token", "</s>"), 0},
-                                     {source.token("unk_token", "<unk>"), 0}};
-  move_rest(*source.file.pieces, kReplaced, pieces);
+                                     {data.token("pad_token", "<pad>"), 0},
+                                     {data.token("eos_token", "</s>"), 0},
+                                     {data.token("unk_token", "<unk>"), 0}};
+  move_rest(*data.file.pieces, kReplaced, pieces);
   for (const std::string& language : languages) pieces.push_back({language, 0});
-  pieces.push_back({source.token("mask_token", "<mask>"), 0});
+  pieces.push_back({data.token("mask_token", "<mask>"), 0});
   return pieces;
 }
 
 // In the comments below, "frame" is a text X with the special tokens around it.
 
 // Frame: X </s>. The sentinels have the last ids, in reverse order: <extra_id_0> has the highest id.
-PipelineParts make_t5(PipelineData& source) {
-  const auto count = static_cast<int>(source.config.integer("extra_ids", {0, kMaxSentinels}).value_or(100));
+PipelineParts make_t5(PipelineData& data) {
+  const auto count = static_cast<int>(data.config.integer("extra_ids", {0, kMaxSentinels}).value_or(100));
   std::vector<std::string> sentinels;
   for (int i = 0; i < count; ++i) sentinels.push_back(fmt::format("<extra_id_{}>", i));
-  if (!source.is_tokenizer_json()) {
+  if (!data.is_tokenizer_json()) {
     for (auto token = sentinels.rbegin(); token != sentinels.rend(); ++token) {
-      source.file.pieces->push_back({*token, 0});
+      data.file.pieces->push_back({*token, 0});
     }
   }
-  add_extra(source, sentinels);
-  return family_parts::framed(source, metaspace_document(unigram(2), Cut::words_first), "", "eos_token");
+  add_extra(data, sentinels);
+  return family_parts::framed(data, metaspace_document(unigram(2), Cut::words_first), "", "eos_token");
 }
 
 // Frame: X </s> LANGUAGE (mBART) or LANGUAGE X </s> (mBART-50). As in transformers 5, only mBART-50 normalises texts.
 template <bool is_50>
-PipelineParts make_mbart(PipelineData& source) {
+PipelineParts make_mbart(PipelineData& data) {
   const std::vector<std::string> languages = is_50 ? language_codes::mbart50() : language_codes::mbart();
-  if (!source.is_tokenizer_json()) {
-    source.file.pieces = fairseq_pieces(source, source.token(is_50 ? "cls_token" : "bos_token"), languages);
+  if (!data.is_tokenizer_json()) {
+    data.file.pieces = fairseq_pieces(data, data.token(is_50 ? "cls_token" : "bos_token"), languages);
   }
-  source.describe("mask_token", {.strip_left = true});
-  add_extra(source, languages);
+  data.describe("mask_token", {.strip_left = true});
+  add_extra(data, languages);
   Json document = metaspace_document(unigram(kFairseqUnknown), is_50 ? Cut::at_spaces : Cut::words_first);
   if (is_50) {
     document["normalizer"] = Json::parse(kJoinSpaces);
   } else {
-    source.file.normalization_table.reset();
+    data.file.normalization_table.reset();
   }
-  return family_parts::with_languages(source, std::move(document),
+  return family_parts::with_languages(data, std::move(document),
                                       {.names = languages, .source = "en_XX", .is_first = is_50});
 }
 
 // Returns the vocabulary with fairseq's four tokens moved to the front.
-Vocabulary fairseq_vocabulary(const PipelineData& source) {
-  std::vector<std::string_view> pieces(source.file.vocabulary->size());
-  for (const auto& entry : source.file.vocabulary->entries()) {
+Vocabulary fairseq_vocabulary(const PipelineData& data) {
+  std::vector<std::string_view> pieces(data.file.vocabulary->size());
+  for (const auto& entry : data.file.vocabulary->entries()) {
     pieces[static_cast<std::size_t>(entry.id)] = entry.piece();
   }
   Vocabulary vocabulary;
   std::int32_t next = 0;
   for (const char* key : {"bos_token", "pad_token", "eos_token", "unk_token"}) {
-    vocabulary.add(source.token(key), next++, source.name);
+    vocabulary.add(data.token(key), next++, data.name);
   }
   for (const std::string_view piece : pieces) {
-    if (!vocabulary.id(piece)) vocabulary.add(piece, next++, source.name);
+    if (!vocabulary.id(piece)) vocabulary.add(piece, next++, data.name);
   }
   return vocabulary;
 }
@@ -134,98 +134,98 @@ Vocabulary fairseq_vocabulary(const PipelineData& source) {
 // Frame: LANGUAGE X </s>, or X </s> LANGUAGE with legacy_behaviour. The languages are added tokens: the files' list, or
 // all 202. Without a tokenizer.json, the ids have the order of published checkpoints: pieces, languages, mask.
 // (transformers 5.23 drops the languages in this case, or puts the mask before them.)
-PipelineParts make_nllb(PipelineData& source) {
+PipelineParts make_nllb(PipelineData& data) {
   std::vector<std::string> languages = language_codes::nllb();
-  const auto& listed = source.settings.extra_tokens;
+  const auto& listed = data.settings.extra_tokens;
   if (listed && !listed->empty()) languages = *listed;
-  if (!source.is_tokenizer_json()) {
-    source.add_special(listed ? std::vector<AddedToken>() : source.sentencepiece_tokens);
+  if (!data.is_tokenizer_json()) {
+    data.add_special(listed ? std::vector<AddedToken>() : data.sentencepiece_tokens);
     // Merges follow the order of sentencepiece's ids, so compute the merges before the ids change.
-    source.file.merges = native_files::merges_of(*source.file.vocabulary);
-    source.file.vocabulary = fairseq_vocabulary(source);
+    data.file.merges = native_files::merges_of(*data.file.vocabulary);
+    data.file.vocabulary = fairseq_vocabulary(data);
   }
-  source.describe("mask_token", {.strip_left = true, .normalized = true, .special = true});
+  data.describe("mask_token", {.strip_left = true, .normalized = true, .special = true});
   // If the files do not assign ids to the languages, append them to the vocabulary.
-  const bool has_order = source.is_tokenizer_json() || !source.settings.added_tokens.empty();
-  source.add_special(special(languages));
-  const Json model = {{"type", "BPE"}, {"unk_token", source.token("unk_token", "<unk>")}, {"fuse_unk", true}};
+  const bool has_order = data.is_tokenizer_json() || !data.settings.added_tokens.empty();
+  data.add_special(special(languages));
+  const Json model = {{"type", "BPE"}, {"unk_token", data.token("unk_token", "<unk>")}, {"fuse_unk", true}};
   Json document = metaspace_document(model, Cut::at_spaces);
-  if (source.file.normalization_table) document["normalizer"] = Json::parse(kJoinSpaces);
-  std::size_t id = source.file.vocabulary->size();
+  if (data.file.normalization_table) document["normalizer"] = Json::parse(kJoinSpaces);
+  std::size_t id = data.file.vocabulary->size();
   for (const std::string& language : has_order ? std::vector<std::string>() : languages) {
     document["added_tokens"].push_back({{"id", id++}, {"content", language}, {"normalized", false}, {"special", true}});
   }
-  const bool legacy = source.config.boolean("legacy_behaviour").value_or(false);
-  return family_parts::with_languages(source, std::move(document),
+  const bool legacy = data.config.boolean("legacy_behaviour").value_or(false);
+  return family_parts::with_languages(data, std::move(document),
                                       {.names = languages, .source = "eng_Latn", .is_first = !legacy});
 }
 
 // Frame: X </s>. The pad, end and mask tokens and <unk_2>, <unk_3>, ... come first, then sentencepiece's pieces.
-PipelineParts make_pegasus(PipelineData& source) {
-  const auto offset = static_cast<int>(source.config.integer("offset", {2, kMaxSentinels}).value_or(103));
+PipelineParts make_pegasus(PipelineData& data) {
+  const auto offset = static_cast<int>(data.config.integer("offset", {2, kMaxSentinels}).value_or(103));
   // Returns the token that masks a sentence, or nullopt if mask_token_sent is null in the config.
   const auto mask_sentence = [&](const char* otherwise) -> std::optional<std::string> {
-    const auto found = source.config.value().find("mask_token_sent");
-    if (found != source.config.value().end() && found->is_null()) return std::nullopt;
-    return source.config.string("mask_token_sent").value_or(otherwise);
+    const auto found = data.config.value().find("mask_token_sent");
+    if (found != data.config.value().end() && found->is_null()) return std::nullopt;
+    return data.config.string("mask_token_sent").value_or(otherwise);
   };
   std::vector<std::string> unused;
   for (int i = 2; i < offset; ++i) unused.push_back(fmt::format("<unk_{}>", i));
-  if (!source.is_tokenizer_json()) {
-    std::vector<ScoredPiece> pieces = {{source.token("pad_token"), 0}, {source.token("eos_token"), 0}};
+  if (!data.is_tokenizer_json()) {
+    std::vector<ScoredPiece> pieces = {{data.token("pad_token"), 0}, {data.token("eos_token"), 0}};
     // As in transformers, the mask tokens have other defaults here than below.
-    const bool is_named = source.config.has("mask_token");
-    const std::string mask = is_named ? source.token("mask_token") : "<mask_1>";
+    const bool is_named = data.config.has("mask_token");
+    const std::string mask = is_named ? data.token("mask_token") : "<mask_1>";
     pieces.push_back({mask, 0});
     if (const auto sentence = mask_sentence("<mask_2>"); sentence && *sentence != mask)
       pieces.push_back({*sentence, 0});
     for (const std::string& token : unused) pieces.push_back({token, -100});
-    move_rest(*source.file.pieces, 2, pieces);
-    source.file.pieces = std::move(pieces);
+    move_rest(*data.file.pieces, 2, pieces);
+    data.file.pieces = std::move(pieces);
   }
-  if (!source.settings.extra_tokens) {
-    if (const auto sentence = mask_sentence("<mask_1>")) source.add_special(special({*sentence}));
-    source.add_special(special(unused));
+  if (!data.settings.extra_tokens) {
+    if (const auto sentence = mask_sentence("<mask_1>")) data.add_special(special({*sentence}));
+    data.add_special(special(unused));
   }
   // As in transformers, only a piece with score 0 can be the unknown token.
-  const std::vector<ScoredPiece>& pieces = *source.file.pieces;
+  const std::vector<ScoredPiece>& pieces = *data.file.pieces;
   const auto unknown = std::ranges::find_if(
-      pieces, [&](const ScoredPiece& piece) { return piece.text == source.token("unk_token") && piece.score == 0; });
+      pieces, [&](const ScoredPiece& piece) { return piece.text == data.token("unk_token") && piece.score == 0; });
   if (unknown == pieces.end()) {
-    refuse<TokenizerError>(source.name, "the vocabulary has no unk_token '{}' with score 0",
-                           printable(source.token("unk_token")));
+    refuse<TokenizerError>(data.name, "the vocabulary has no unk_token '{}' with score 0",
+                           printable(data.token("unk_token")));
   }
   const auto unknown_id = static_cast<std::int32_t>(unknown - pieces.begin());
   Json document = metaspace_document(unigram(unknown_id), Cut::at_spaces);
-  document["normalizer"] = Json::parse(source.file.normalization_table ? kJoinSpaces : kJoinLines);
-  return family_parts::framed(source, std::move(document), "", "eos_token");
+  document["normalizer"] = Json::parse(data.file.normalization_table ? kJoinSpaces : kJoinLines);
+  return family_parts::framed(data, std::move(document), "", "eos_token");
 }
 
 // Frame: <s> X </s>.
-PipelineParts make_xlm_roberta(PipelineData& source) {
-  if (!source.is_tokenizer_json()) source.file.pieces = fairseq_pieces(source, source.token("bos_token"), {});
-  add_extra(source, {});
-  const bool prefix = source.config.boolean("add_prefix_space").value_or(true);
+PipelineParts make_xlm_roberta(PipelineData& data) {
+  if (!data.is_tokenizer_json()) data.file.pieces = fairseq_pieces(data, data.token("bos_token"), {});
+  add_extra(data, {});
+  const bool prefix = data.config.boolean("add_prefix_space").value_or(true);
   Json document = metaspace_document(unigram(kFairseqUnknown), Cut::words_first, prefix ? "always" : "never");
-  return family_parts::framed(source, std::move(document), "bos_token", "eos_token", Separator::twice);
+  return family_parts::framed(data, std::move(document), "bos_token", "eos_token", Separator::twice);
 }
 
 // Frame: [CLS] X [SEP]. Pairs have a single segment. sentencepiece's normalisation table is applied last.
-PipelineParts make_albert(PipelineData& source) {
-  add_extra(source, {});
-  const bool prefix = source.config.boolean("add_prefix_space").value_or(true);
+PipelineParts make_albert(PipelineData& data) {
+  add_extra(data, {});
+  const bool prefix = data.config.boolean("add_prefix_space").value_or(true);
   Json document = metaspace_document(unigram(1), Cut::words_first, prefix ? "always" : "never");
   Json steps = Json::parse(R"([{"type": "Replace", "pattern": {"String": "``"}, "content": "\""},
                                {"type": "Replace", "pattern": {"String": "''"}, "content": "\""}])");
-  if (!source.config.boolean("keep_accents").value_or(false)) {
+  if (!data.config.boolean("keep_accents").value_or(false)) {
     steps.push_back({{"type", "NFKD"}});
     steps.push_back({{"type", "StripAccents"}});
   }
-  if (source.config.boolean("do_lower_case").value_or(true)) steps.push_back({{"type", "Lowercase"}});
+  if (data.config.boolean("do_lower_case").value_or(true)) steps.push_back({{"type", "Lowercase"}});
   document["normalizer"] = {{"type", "Sequence"}, {"normalizers", std::move(steps)}};
   // Apply the table after the document's normalizer. By default, the table would be applied first.
-  auto table = std::exchange(source.file.normalization_table, std::nullopt);
-  PipelineParts parts = family_parts::framed(source, std::move(document), "cls_token", "sep_token");
+  auto table = std::exchange(data.file.normalization_table, std::nullopt);
+  PipelineParts parts = family_parts::framed(data, std::move(document), "cls_token", "sep_token");
   if (table) {
     parts.normalizer = normalizers::sequence({parts.normalizer, normalizers::precompiled(*std::move(table))});
   }
@@ -233,39 +233,38 @@ PipelineParts make_albert(PipelineData& source) {
 }
 
 // Frame: <s> X </s>. fairseq's tokens precede all sentencepiece pieces. Tokens named "...NOTUSED" never match a text.
-PipelineParts make_camembert(PipelineData& source) {
-  const std::string unknown = source.token("unk_token", "<unk>");
+PipelineParts make_camembert(PipelineData& data) {
+  const std::string unknown = data.token("unk_token", "<unk>");
   const std::vector<std::string> unused = {"<s>NOTUSED", "</s>NOTUSED", "<unk>NOTUSED"};
-  if (!source.is_tokenizer_json()) {
+  if (!data.is_tokenizer_json()) {
     std::vector<ScoredPiece> pieces = {
-        {unused[0], 0}, {source.token("pad_token", "<pad>"), 0}, {unused[1], 0}, {unknown, 0}, {unused[2], -100}};
-    move_rest(*source.file.pieces, 1, pieces);
-    pieces.push_back({source.token("mask_token", "<mask>"), 0});
-    source.file.pieces = std::move(pieces);
+        {unused[0], 0}, {data.token("pad_token", "<pad>"), 0}, {unused[1], 0}, {unknown, 0}, {unused[2], -100}};
+    move_rest(*data.file.pieces, 1, pieces);
+    pieces.push_back({data.token("mask_token", "<mask>"), 0});
+    data.file.pieces = std::move(pieces);
   }
-  source.describe("mask_token", {.strip_left = true, .special = true});
-  add_extra(source, {});
+  data.describe("mask_token", {.strip_left = true, .special = true});
+  add_extra(data, {});
   // Search for the unknown token, because its index in a tokenizer.json can differ.
-  const auto found = std::ranges::find(*source.file.pieces, unknown, &ScoredPiece::text);
-  const bool is_known = found != source.file.pieces->end();
-  const auto unknown_id = static_cast<std::int32_t>(is_known ? found - source.file.pieces->begin() : 0);
-  const bool prefix = source.config.boolean("add_prefix_space").value_or(true);
+  const auto found = std::ranges::find(*data.file.pieces, unknown, &ScoredPiece::text);
+  const bool is_known = found != data.file.pieces->end();
+  const auto unknown_id = static_cast<std::int32_t>(is_known ? found - data.file.pieces->begin() : 0);
+  const bool prefix = data.config.boolean("add_prefix_space").value_or(true);
   Json document = metaspace_document(unigram(unknown_id), Cut::words_first, prefix ? "always" : "never");
-  return family_parts::framed(source, std::move(document), "bos_token", "eos_token", Separator::twice);
+  return family_parts::framed(data, std::move(document), "bos_token", "eos_token", Separator::twice);
 }
 
 // Frame: [CLS] X [SEP]. Like transformers 5, ignores the normalisation table of the sentencepiece model.
-PipelineParts make_deberta(PipelineData& source) {
-  source.file.normalization_table.reset();
-  add_extra(source, {});
+PipelineParts make_deberta(PipelineData& data) {
+  data.file.normalization_table.reset();
+  add_extra(data, {});
   // The unknown token is the piece that has the token's text and score 0. If no piece does, use the id `unk_id`.
-  const std::string unknown = source.token("unk_token");
+  const std::string unknown = data.token("unk_token");
   const auto found = std::ranges::find_if(
-      *source.file.pieces, [&](const ScoredPiece& piece) { return piece.text == unknown && piece.score == 0; });
-  const auto unknown_id = found != source.file.pieces->end()
-                              ? found - source.file.pieces->begin()
-                              : source.config.integer("unk_id", {0, 1 << 30}).value_or(1);
-  const bool prefix = source.config.boolean("add_prefix_space").value_or(true);
+      *data.file.pieces, [&](const ScoredPiece& piece) { return piece.text == unknown && piece.score == 0; });
+  const auto unknown_id = found != data.file.pieces->end() ? found - data.file.pieces->begin()
+                                                           : data.config.integer("unk_id", {0, 1 << 30}).value_or(1);
+  const bool prefix = data.config.boolean("add_prefix_space").value_or(true);
   Json document =
       metaspace_document(unigram(static_cast<std::int32_t>(unknown_id)), Cut::at_spaces, prefix ? "always" : "first");
   // Join whitespace, apply NFC, and remove whitespace at the end of the text.
@@ -275,17 +274,16 @@ PipelineParts make_deberta(PipelineData& source) {
     {"type": "Strip", "strip_left": false, "strip_right": true}
   ]})");
   Json& normalizers = document["normalizer"]["normalizers"];
-  if (source.config.boolean("do_lower_case").value_or(false)) {
+  if (data.config.boolean("do_lower_case").value_or(false)) {
     normalizers.insert(normalizers.begin(), Json({{"type", "Lowercase"}}));
   }
-  if (source.config.boolean("split_by_punct").value_or(false)) {
+  if (data.config.boolean("split_by_punct").value_or(false)) {
     Json sequence =
         Json::parse(R"({"type": "Sequence", "pretokenizers": [{"type": "Punctuation", "behavior": "Isolated"}]})");
     sequence["pretokenizers"].push_back(document["pre_tokenizer"]);
     document["pre_tokenizer"] = std::move(sequence);
   }
-  return family_parts::framed(source, std::move(document), "cls_token", "sep_token",
-                              Separator::once_then_second_segment);
+  return family_parts::framed(data, std::move(document), "cls_token", "sep_token", Separator::once_then_second_segment);
 }
 
 }  // namespace

@@ -86,13 +86,13 @@ bool is_byte_level(std::string_view piece) {
 
 }  // namespace
 
-PipelineParts make_whisper(PipelineData& source) {
-  const JsonObject& config = source.config;
+PipelineParts make_whisper(PipelineData& data) {
+  const JsonObject& config = data.config;
   const WhisperFrame frame{.language = config.string("language").value_or(""),
                            .task = config.string("task").value_or(""),
                            .has_timestamps = config.boolean("predict_timestamps").value_or(false),
-                           .end = source.token("eos_token")};
-  return framed_by(family_parts::load(source, family_parts::byte_level_document(source, false)), frame, source.name);
+                           .end = data.token("eos_token")};
+  return framed_by(family_parts::load(data, family_parts::byte_level_document(data, false)), frame, data.name);
 }
 
 std::unique_ptr<Tokenizer> whisper_tokenizer(const PieceList& pieces, const std::string& name) {

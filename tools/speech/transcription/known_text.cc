@@ -76,8 +76,8 @@ KnownText::KnownText(std::string_view text, const WhisperTokens& tokens, std::st
       line.remove_prefix(size);
       std::vector<WordTokens> parts = {{part, tokens.encode(part)}};
       if (!has_spaces) parts = split_to_word_tokens(parts.front().tokens, language, tokens.end_of_text, decode);
-      for (WordTokens& part : parts) {
-        add_word(words, {.text = std::move(part.text), .line = lines.size() - 1, .tokens = std::move(part.tokens)});
+      for (WordTokens& word : parts) {
+        add_word(words, {.text = std::move(word.text), .line = lines.size() - 1, .tokens = std::move(word.tokens)});
       }
     }
   }
