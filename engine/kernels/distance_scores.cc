@@ -72,15 +72,15 @@ struct Products {
     const int end = std::clamp(table.reach + 1 - nearest, begin, count);
     std::fill(to, to + begin, begin > 0 ? row[table.row_of[-table.reach]] : 0.0f);
     int n = begin;
-    const std::int32_t* HWY_RESTRICT rows = table.row_of + nearest;
+    const std::int32_t* HWY_RESTRICT columns = table.row_of + nearest;
     for (; n + kLanes <= end; n += kLanes) {
-      if (rows[n + kLanes - 1] - rows[n] == kLanes - 1) {
-        hn::StoreU(hn::LoadU(d, row + rows[n]), d, to + n);
+      if (columns[n + kLanes - 1] - columns[n] == kLanes - 1) {
+        hn::StoreU(hn::LoadU(d, row + columns[n]), d, to + n);
       } else {
-        for (int k = n; k < n + kLanes; ++k) to[k] = row[rows[k]];
+        for (int k = n; k < n + kLanes; ++k) to[k] = row[columns[k]];
       }
     }
-    for (; n < end; ++n) to[n] = row[rows[n]];
+    for (; n < end; ++n) to[n] = row[columns[n]];
     std::fill(to + end, to + count, end < count ? row[table.row_of[table.reach]] : 0.0f);
   }
 };

@@ -22,8 +22,8 @@ class ServedModel {
   ServedModel(std::size_t number, const ServeSettings& settings, Metrics& metrics);
 
   std::size_t number() const { return number_; }
-  const std::string& name() const { return source().name; }
-  const std::string& folder() const { return source().folder; }
+  const std::string& name() const { return argument().name; }
+  const std::string& folder() const { return argument().folder; }
   const Model& model() const { return model_; }
   RequestQueue& queue() { return queue_; }
   QueueStatus status() const { return queue_.status(); }
@@ -37,7 +37,7 @@ class ServedModel {
   std::int64_t loaded_at() const { return loaded_at_; }
 
  private:
-  const ModelArgument& source() const { return settings_.models[number_]; }
+  const ModelArgument& argument() const { return settings_.models[number_]; }
 
   std::size_t number_;
   const ServeSettings& settings_;

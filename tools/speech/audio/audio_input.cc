@@ -80,12 +80,12 @@ class MemoryStream final : public ByteStream {
 std::unique_ptr<ByteStream> open_bytes(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) throw FileError(path + ": " + std::strerror(errno));
-  auto source = std::make_unique<DescriptorStream>(descriptor, true, path);
+  auto stream = std::make_unique<DescriptorStream>(descriptor, true, path);
   struct stat status = {};
   if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
     throw FileError(path + ": a folder, expected a recording");
   }
-  return source;
+  return stream;
 }
 
 std::unique_ptr<ByteStream> bytes_of(int descriptor, const std::string& name) {
@@ -96,14 +96,14 @@ std::unique_ptr<ByteStream> bytes_of(std::span<const std::byte> bytes) {
   return std::make_unique<MemoryStream>(bytes);
 }
 
-AudioInput::AudioInput(std::unique_ptr<ByteStream> source, std::string name)
-    : source_(std::move(source)), name_(std::move(name)) {}
+AudioInput::AudioInput(std::unique_ptr<ByteStream> stream, std::string name)
+    : stream_(std::move(stream)), name_(std::move(name)) {}
 
 std::span<const std::byte> AudioInput::peek(std::size_t count) {
   if (peeked_.size() < count) {
     const std::size_t had = peeked_.size();
     peeked_.resize(count);
-    peeked_.resize(had + source_->read(std::span(peeked_).subspan(had)));
+    peeked_.resize(had + stream_->read(std::span(peeked_).subspan(had)));
   }
   return std::span(peeked_).first(std::min(count, peeked_.size()));
 }
@@ -112,7 +112,7 @@ std::size_t AudioInput::read(std::span<std::byte> bytes) {
   const std::size_t known = std::min(bytes.size(), peeked_.size());
   std::copy_n(peeked_.begin(), known, bytes.begin());
   peeked_.erase(peeked_.begin(), peeked_.begin() + static_cast<std::ptrdiff_t>(known));
-  const std::size_t count = known + source_->read(bytes.subspan(known));
+  const std::size_t count = known + stream_->read(bytes.subspan(known));
   position_ += count;
   return count;
 }

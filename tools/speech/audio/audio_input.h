@@ -10,7 +10,7 @@
 
 namespace encdec {
 
-// A source of bytes: a file, a pipe or memory.
+// A stream of bytes: a file, a pipe or memory.
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
@@ -24,19 +24,19 @@ class ByteStream {
 
 // Opens a file, named pipe or terminal. Throws FileError.
 std::unique_ptr<ByteStream> open_bytes(const std::string& path);
-// Returns a source that reads a file descriptor and does not close it.
+// Returns a stream that reads a file descriptor and does not close it.
 std::unique_ptr<ByteStream> bytes_of(int descriptor, const std::string& name);
-// REQUIRES: `bytes` outlive the source.
+// REQUIRES: `bytes` outlive the stream.
 std::unique_ptr<ByteStream> bytes_of(std::span<const std::byte> bytes);
 
 // The bytes of an audio file, which are read from front to back.
 class AudioInput {
  public:
   // Every error message begins with `name`.
-  AudioInput(std::unique_ptr<ByteStream> source, std::string name);
+  AudioInput(std::unique_ptr<ByteStream> stream, std::string name);
 
   const std::string& name() const { return name_; }
-  ByteStream& source() { return *source_; }
+  ByteStream& stream() { return *stream_; }
   // Returns the number of bytes consumed.
   std::uint64_t position() const { return position_; }
 
@@ -47,7 +47,7 @@ class AudioInput {
   std::uint64_t skip(std::uint64_t count);
 
  private:
-  std::unique_ptr<ByteStream> source_;
+  std::unique_ptr<ByteStream> stream_;
   std::string name_;
   std::vector<std::byte> peeked_;
   std::uint64_t position_ = 0;

@@ -24,7 +24,7 @@ class SeekableInput {
  public:
   // Position 0 is the next byte of `input`. Throws FileError on failure, and for a pipe with more than 1 GiB.
   explicit SeekableInput(AudioInput input) : input_(std::move(input)), begin_(input_.position()) {
-    if (input_.source().size()) return;
+    if (input_.stream().size()) return;
     constexpr std::size_t kPiece = 1 << 20, kMost = std::size_t{1} << 30;
     while (kept_.size() < kMost) {
       const std::size_t had = kept_.size();
@@ -42,7 +42,7 @@ class SeekableInput {
   static SeekableInput& of(void* handle) { return *static_cast<SeekableInput*>(handle); }
 
   const std::string& name() const { return input_.name(); }
-  std::int64_t size() noexcept { return static_cast<std::int64_t>(*input_.source().size() - begin_); }
+  std::int64_t size() noexcept { return static_cast<std::int64_t>(*input_.stream().size() - begin_); }
   std::int64_t position() const noexcept { return position_; }
   // Seeks like lseek(). Returns the new position, from 0 to size().
   std::int64_t seek(std::int64_t offset, int from) noexcept {
@@ -54,9 +54,9 @@ class SeekableInput {
   std::int64_t read(void* to, std::int64_t count) noexcept {
     if (failure_ || count <= 0) return 0;
     try {
-      ByteStream& source = input_.source();
-      source.seek(begin_ + static_cast<std::uint64_t>(position_));
-      const std::size_t done = source.read({static_cast<std::byte*>(to), static_cast<std::size_t>(count)});
+      ByteStream& stream = input_.stream();
+      stream.seek(begin_ + static_cast<std::uint64_t>(position_));
+      const std::size_t done = stream.read({static_cast<std::byte*>(to), static_cast<std::size_t>(count)});
       position_ += static_cast<std::int64_t>(done);
       return static_cast<std::int64_t>(done);
     } catch (...) {
@@ -71,7 +71,7 @@ class SeekableInput {
 
  private:
   AudioInput input_;
-  std::uint64_t begin_;          // offset of position 0 in the source, in bytes
+  std::uint64_t begin_;          // offset of position 0 in the stream, in bytes
   std::vector<std::byte> kept_;  // contents of a pipe
   std::int64_t position_ = 0;
   std::exception_ptr failure_;

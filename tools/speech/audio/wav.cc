@@ -188,7 +188,7 @@ std::unique_ptr<AudioDecoder> open_wav(AudioInput input) {
       std::optional<std::uint64_t> bytes = size;
       if (size == kUnknown) bytes = long_data;
       // A program that writes to a pipe (SoX, arecord) does not know the size, and states 0, 2^32 - 1 or about 2 GiB.
-      const bool is_streamed = !input.source().size() && size >= 0x7FFF'0000U && size <= 0x8000'0000U;
+      const bool is_streamed = !input.stream().size() && size >= 0x7FFF'0000U && size <= 0x8000'0000U;
       if (size == 0 || bytes == 0 || is_streamed) bytes.reset();
       return std::make_unique<PlainDecoder>(std::move(input), *encoding, wave->format, bytes);
     }
@@ -266,7 +266,7 @@ void convert(RawAudio::Samples from, std::span<const std::byte> bytes, std::span
 
 std::unique_ptr<AudioDecoder> open_raw(AudioInput input, const RawAudio& raw) {
   const AudioFormat format{.sample_rate = checked(raw).sample_rate, .channels = raw.channels};
-  std::optional<std::uint64_t> bytes = input.source().size();
+  std::optional<std::uint64_t> bytes = input.stream().size();
   return std::make_unique<PlainDecoder>(std::move(input), raw.samples, format, bytes);
 }
 

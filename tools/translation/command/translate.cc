@@ -153,10 +153,10 @@ class Files {
   void check_outputs() const {
     std::map<std::string, std::string> files;
     for (const std::string& file : arguments_.files) {
-      const auto [position, is_new] = files.try_emplace(output_of(file), file);
+      const auto [entry, is_new] = files.try_emplace(output_of(file), file);
       if (is_new) continue;
-      throw UsageError(fmt::format("{} and {} would both become {}, expected files with different names",
-                                   position->second, file, position->first));
+      throw UsageError(fmt::format("{} and {} would both become {}, expected files with different names", entry->second,
+                                   file, entry->first));
     }
     for (const auto& [output, source] : files) {
       if (are_one_file(output, arguments_.report)) {

@@ -331,8 +331,8 @@ class Catalogue final : public TextFile {
   void fill_header() {
     const std::string_view header = header_.range.of(input_.bytes);
     const auto fill = [&](std::string_view old, std::string by) {
-      const std::size_t begin = header.find(old);
-      if (begin != header.npos) add_edit({header_.range.begin + begin, header_.range.begin + begin + old.size()}, by);
+      const std::size_t found = header.find(old);
+      if (found != header.npos) add_edit({header_.range.begin + found, header_.range.begin + found + old.size()}, by);
     };
     constexpr std::string_view kCharset = "charset=";
     const std::string_view value = header_.value;
